@@ -2,6 +2,9 @@
 //!
 //! All of it is read from `/proc`; nothing is stopped or traced. A process that ends while it is looked at
 //! is simply not in the answer.
+//!
+//! A process lives until its last thread has ended, and its first may end long before that. It is `Z` then, and what `/proc`
+//! shows by its own number is nothing: no memory, no environment, no open files. So these are read by a thread that lives.
 
 use std::fs;
 use std::os::linux::fs::MetadataExt;
@@ -11,6 +14,8 @@ use rustix::process::Pid;
 
 /// How many threads of one process are looked at: an interpreter that reads has few.
 const MOST_THREADS: usize = 16;
+/// How often a thread that lives is looked for among threads that begin and end while we look.
+const ROUNDS: usize = 8;
 /// How many entries of a poll set are looked at.
 const MOST_POLLED: u64 = 64;
 /// `/dev/tty`: whichever terminal a process has.
@@ -25,7 +30,8 @@ pub struct Process {
     pub parent: i32,
     /// The kernel's name for it: the program's, at most 15 bytes.
     pub name: String,
-    /// `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped, `Z` is dead and not yet reaped.
+    /// `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped, `Z` is dead and not yet reaped; of a thread that
+    /// lives, while there is one.
     pub state: char,
     /// Processor time so far, itself alone, in milliseconds.
     pub cpu_ms: u64,
@@ -33,8 +39,18 @@ pub struct Process {
     pub rss_bytes: u64,
     /// How many threads it has.
     pub threads: u64,
+    /// The number by which its memory and its files are found in `/proc`: its id, or that of a thread that lives where its
+    /// first has ended.
+    pub task: i32,
     /// When it began: clock ticks since the system's start. With the id, it names a process for good.
     pub started_ticks: u64,
+}
+
+impl Process {
+    /// Whether a thread of it is left.
+    pub(crate) fn lives(&self) -> bool {
+        self.state != 'Z' || self.threads > 1
+    }
 }
 
 /// What a job reads its input from.
@@ -107,27 +123,50 @@ pub(crate) fn marked_since(mark: &str, first: Pid) -> Vec<Pid> {
     let last = fs::read_to_string("/proc/loadavg").ok().and_then(|line| line.split_whitespace().last()?.parse().ok());
     // Ids begin anew at some point: then all are looked at.
     let since = if last.is_some_and(|last: i32| last >= first) { first } else { 0 };
-    let lives = |pid: &i32| look(*pid).is_some_and(|process| process.state != 'Z');
+    let lives = |pid: &i32| look(*pid).is_some_and(|process| process.lives());
     marked_among(mark, all_pids().filter(|pid| *pid > since).filter(lives))
 }
 
 fn marked_among(mark: &str, pids: impl Iterator<Item = i32>) -> Vec<Pid> {
+    let environment = |task: i32| fs::read(format!("/proc/{task}/environ")).unwrap_or_default();
     let holds = |pid: &i32| {
-        fs::read(format!("/proc/{pid}/environ"))
-            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
+        let mut all = environment(*pid);
+        if all.is_empty() {
+            // It is none that we may see, has none, or its first thread has ended.
+            let other = look(*pid).map(|process| process.task).filter(|task| task != pid);
+            all = other.map(environment).unwrap_or_default();
+        }
+        all.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
     };
     pids.filter(holds).filter_map(Pid::from_raw).collect()
 }
 
 /// One process, if it is still there.
 pub(crate) fn look(pid: i32) -> Option<Process> {
-    parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    let first = stat(&format!("/proc/{pid}/stat"))?;
+    if first.state != 'Z' || first.threads <= 1 {
+        return Some(first);
+    }
+    let other = (0..ROUNDS).find_map(|_| {
+        let threads = threads(Pid::from_raw(pid)?).into_iter().map(|thread| thread.as_raw_nonzero());
+        let looks = threads.filter_map(|thread| stat(&format!("/proc/{pid}/task/{thread}/stat")));
+        // One that is about to end has given up its memory.
+        looks.filter(|thread| !matches!(thread.state, 'Z' | 'X')).find(|thread| thread.rss_bytes > 0)
+    });
+    // Time and number of threads are of the whole process already; when a thread began is not when the process did.
+    Some(match other {
+        Some(other) => Process { state: other.state, rss_bytes: other.rss_bytes, task: other.pid, ..first },
+        None => first,
+    })
+}
+
+fn stat(path: &str) -> Option<Process> {
+    parse_stat(&fs::read(path).ok()?)
 }
 
 /// The processes below `root` that still live.
 pub(crate) fn look_below(root: Pid) -> Vec<Process> {
-    let alive = |process: &Process| process.state != 'Z';
-    below(root).into_iter().filter_map(|pid| look(pid.as_raw_nonzero().get())).filter(alive).collect()
+    below(root).into_iter().filter_map(|pid| look(pid.as_raw_nonzero().get())).filter(Process::lives).collect()
 }
 
 /// `PID (NAME) STATE PARENT …`; a name may hold blanks and brackets.
@@ -148,6 +187,7 @@ fn parse_stat(line: &[u8]) -> Option<Process> {
         cpu_ms: (number(14)? + number(15)?) * 1000 / ticks,
         rss_bytes: number(24)? * rustix::param::page_size() as u64,
         threads: number(20)?,
+        task: pid,
         started_ticks: number(22)?,
     })
 }
@@ -162,17 +202,18 @@ pub(crate) fn age_ms(process: &Process) -> u64 {
 
 /// Whether a process below `root` is blocked until somebody gives it `input`.
 pub(crate) fn waits_for(root: Pid, input: Input) -> bool {
-    below(root).into_iter().any(|pid| blocked_on(pid.as_raw_nonzero().get(), input))
+    below(root)
+        .into_iter()
+        .any(|pid| threads(pid).into_iter().take(MOST_THREADS).any(|thread| blocked_on(thread, input)))
 }
 
-fn blocked_on(pid: i32, input: Input) -> bool {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
-    tasks.flatten().take(MOST_THREADS).any(|task| {
-        fs::read_to_string(task.path().join("syscall"))
-            .ok()
-            .and_then(|line| parse_syscall(&line))
-            .is_some_and(|(number, arguments)| awaited(pid, number, &arguments).any(|fd| is_input(pid, fd, input)))
-    })
+/// Memory and descriptors are asked of the thread, not of its process: these are the same, but while the first has ended.
+fn blocked_on(thread: Pid, input: Input) -> bool {
+    let thread = thread.as_raw_nonzero().get();
+    fs::read_to_string(format!("/proc/{thread}/syscall"))
+        .ok()
+        .and_then(|line| parse_syscall(&line))
+        .is_some_and(|(number, arguments)| awaited(thread, number, &arguments).any(|fd| is_input(thread, fd, input)))
 }
 
 /// `NUMBER ARG0 … ARG5 SP PC`, or a word when the thread is not in a system call.
@@ -299,6 +340,30 @@ mod tests {
         assert_eq!(watched("tfd:        9 events:        4 data:  0"), None);
         assert_eq!(polled(&[3, 0, 0, 0, 1, 0, 0, 0]), Some(3));
         assert_eq!(polled(&[255, 255, 255, 255, 1, 0, 0, 0]), None);
+    }
+
+    #[test]
+    fn a_process_whose_first_thread_has_ended_is_known_by_another() {
+        let text = "import ctypes, platform, sys, threading\nthreading.Thread(target=sys.stdin.read).start()\n\
+                    print('r', end='', flush=True)\n\
+                    ctypes.CDLL(None).syscall({'x86_64': 60}.get(platform.machine(), 93), 0)";
+        let mark = format!("NIKA_TEST=tree-{}", std::process::id());
+        let mut python = std::process::Command::new("python3");
+        let pipe = std::process::Stdio::piped;
+        python.args(["-c", text]).env("NIKA_TEST", &mark["NIKA_TEST=".len()..]).stdin(pipe()).stdout(pipe());
+        let Ok(mut python) = python.spawn() else { return eprintln!("skipped: there is no python3 here") };
+        let pid = i32::try_from(python.id()).expect("a pid");
+        std::io::Read::read_exact(python.stdout.as_mut().expect("a pipe"), &mut [0]).expect("it is up");
+        while stat(&format!("/proc/{pid}/stat")).expect("it is there").state != 'Z' {
+            std::thread::yield_now();
+        }
+        let process = look(pid).expect("it is there");
+        assert!(process.lives() && process.state != 'Z' && process.rss_bytes > 0 && process.pid == pid, "{process:?}");
+        assert_ne!(process.task, pid);
+        assert_eq!(marked(&mark), [Pid::from_child(&python)]);
+        drop(python.stdin.take());
+        python.wait().expect("it ends");
+        assert_eq!((look(pid), marked(&mark)), (None, Vec::new()));
     }
 
     #[test]

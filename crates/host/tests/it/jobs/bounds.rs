@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nika_host::proc::{How, KilledBy};
 
-use crate::scene::{end, jobs, line, lives, permit, run, shell, until, with_word};
+use crate::scene::{argv, end, jobs, line, lives, permit, run, shell, until, with_word};
 
 #[test]
 fn a_timeout_ends_the_whole_tree() {
@@ -73,6 +73,59 @@ fn files_in_memory_that_nobody_maps_count_as_memory() {
     let (job, exited) = run(&jobs, order);
     assert_eq!((exited.how, exited.killed_by), (How::Signal(9), Some(KilledBy::Memory)));
     assert!(!crate::scene::text(&job).contains("all held"));
+}
+
+/// Ends the first thread of a process; the others go on.
+const LEAVE: &str = "import ctypes, mmap, os, platform, sys, threading, time\nlibc = ctypes.CDLL(None)\n\
+                     leave = lambda: libc.syscall({'x86_64': 60}.get(platform.machine(), 93), 0)\n";
+
+/// Runs a text of Python under a bound of 150 MiB; whether it came to `all held`.
+fn hoards(text: &str) -> (bool, Option<KilledBy>) {
+    let jobs = jobs();
+    let mut order = argv(&["python3", "-c", &format!("{LEAVE}{text}")]);
+    order.profile.limits.memory_bytes = 150 << 20;
+    let (job, exited) = run(&jobs, order);
+    (crate::scene::text(&job).contains("all held"), exited.killed_by)
+}
+
+#[test]
+fn what_threads_hold_after_the_first_has_ended_counts_as_memory() {
+    let text = "def hoard():\n  held = []\n  for _ in range(40):\n    held.append(bytearray(b\"x\" * (10 << 20)))\n    \
+                time.sleep(0.05)\n  print(\"all held\", flush=True)\n  os._exit(0)\n\
+                threading.Thread(target=hoard).start()\nleave()";
+    assert_eq!(hoards(text), (false, Some(KilledBy::Memory)));
+}
+
+#[test]
+fn shared_memory_that_nobody_touches_any_more_counts() {
+    let text = "held = []\nfor _ in range(40):\n  m = mmap.mmap(-1, 10 << 20)\n  m.write(b\"x\" * (10 << 20))\n  \
+                m.madvise(mmap.MADV_DONTNEED)\n  held.append(m)\n  time.sleep(0.05)\nprint(\"all held\")";
+    assert_eq!(hoards(text), (false, Some(KilledBy::Memory)));
+}
+
+#[test]
+fn files_in_memory_that_are_mapped_and_open_nowhere_count_as_memory() {
+    let text = "libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]\n\
+                for _ in range(40):\n  f = os.memfd_create(\"x\")\n  os.write(f, b\"x\" * (10 << 20))\n  \
+                libc.mmap(None, 10 << 20, mmap.PROT_READ, mmap.MAP_SHARED, f, 0)\n  os.close(f)\n  \
+                time.sleep(0.05)\nprint(\"all held\")";
+    assert_eq!(hoards(text), (false, Some(KilledBy::Memory)));
+}
+
+#[test]
+fn what_is_mapped_of_a_file_on_disk_is_no_memory_that_is_held() {
+    let file = tempfile::tempfile_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
+    file.set_len(400 << 20).expect("one with holes");
+    let (file, jobs) = (std::os::fd::AsRawFd::as_raw_fd(&file), jobs());
+    // Some in memory, so that it is looked at, too; and a good part of the bound.
+    let text = "m = mmap.mmap(-1, 60 << 20)\nm.write(b\"x\" * (60 << 20))\nfile = open(sys.argv[1], \"r+b\")\n\
+                n = mmap.mmap(file.fileno(), 400 << 20)\nfor at in range(0, 400 << 20, 4096): n[at]\n\
+                time.sleep(0.5)\nprint(\"all held\")";
+    let place = format!("/proc/{}/fd/{file}", std::process::id());
+    let mut order = argv(&["python3", "-c", &format!("{LEAVE}{text}"), &place]);
+    order.profile.limits.memory_bytes = 150 << 20;
+    let (job, exited) = run(&jobs, order);
+    assert_eq!((crate::scene::text(&job).as_str(), exited.killed_by), ("all held\n", None));
 }
 
 #[test]

@@ -46,6 +46,28 @@ fn neither_nohup_nor_setsid_nor_disown_helps() {
 }
 
 #[test]
+fn one_whose_first_thread_has_ended_is_listed_while_it_lives_and_named_when_it_is_ended() {
+    let jobs = jobs();
+    let python = "import ctypes, platform, threading, time\nthreading.Thread(target=time.sleep, args=(73.5,)).start()\n\
+                  ctypes.CDLL(None).syscall({\"x86_64\": 60}.get(platform.machine(), 93), 0)";
+    let script = format!("exec 2>&1; setsid python3 -c '{python}' & echo $!; read x; exit 0");
+    let mut order = shell(&script);
+    order.stdin = nika_host::proc::Stdin::Pipe;
+    let job = jobs.start(&permit(), order).expect("it starts");
+    let pid = line(&job, "");
+    until("its first thread has ended", || !lives(&pid));
+    let listed = jobs.list(&permit(), "s").into_iter().flat_map(|job| job.processes).map(|(process, _)| process);
+    let listed = listed.filter(|process| process.pid.to_string() == pid).collect::<Vec<_>>();
+    assert!(
+        matches!(listed.as_slice(), [one] if one.state != 'Z' && one.rss_bytes > 0 && one.threads == 2),
+        "{listed:?}"
+    );
+    job.write(b"x\n", LONG).expect("taken");
+    assert_eq!(end(&job).ended_too, ["python3"]);
+    assert!(!std::path::Path::new("/proc").join(pid).exists());
+}
+
+#[test]
 fn what_is_about_to_finish_may() {
     let jobs = jobs();
     let (job, exited) = run(&jobs, shell("echo now; (sleep 0.05; echo then) & exit 3"));

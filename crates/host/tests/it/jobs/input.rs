@@ -74,6 +74,19 @@ fn a_terminal_echoes_and_has_its_keys() {
     assert_eq!(end(&job).how, How::Signal(2));
 }
 
+/// A thread polls the input and reads a line of it, while the first of its process has ended.
+const FIRST_THREAD_ENDED: &str = "
+import ctypes, os, platform, select, threading
+def read():
+    p = select.poll()
+    p.register(0, select.POLLIN)
+    p.poll()
+    os.read(0, 9)
+    os._exit(0)
+threading.Thread(target=read).start()
+ctypes.CDLL(None).syscall({'x86_64': 60}.get(platform.machine(), 93), 0)
+";
+
 fn waits(order: Order, stdin: Stdin) {
     let shown = format!("{:?}", order.program);
     let jobs = jobs();
@@ -103,6 +116,8 @@ fn who_waits_for_input_is_known() {
             shell("exec 3</dev/tty 0</dev/null; printf 'Password: ' >/dev/tty; read -rs x <&3; read x <&3; true"),
             TERMINAL,
         ),
+        (argv(&["python3", "-c", FIRST_THREAD_ENDED]), Stdin::Pipe),
+        (argv(&["python3", "-c", FIRST_THREAD_ENDED]), TERMINAL),
         (argv(&["python3", "-c", "import select, sys; select.select([sys.stdin], [], [])"]), Stdin::Pipe),
         (
             argv(&["python3", "-c", "import select; p = select.poll(); p.register(0, select.POLLIN); p.poll()"]),
