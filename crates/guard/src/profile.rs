@@ -264,13 +264,17 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Size of one file, in bytes. Default 8 GiB: a debug build's largest artefacts fit.
     pub file_bytes: u64,
+    /// Files that one process may have open. Default 65,536, or what is inherited where that is less: search engines do
+    /// not start with fewer than 65,535, other databases ask for some 64,000, and runtimes take what they get. Systems set
+    /// it at a million, or at none, and a pair of sockets holds some 400 KiB that no count of memory sees.
+    pub open_files: u64,
     /// Wall time in milliseconds. Default none: the caller knows how long it waits.
     pub wall_ms: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { processes: 512, memory_bytes: 8 << 30, file_bytes: 8 << 30, wall_ms: 0 }
+        Limits { processes: 512, memory_bytes: 8 << 30, file_bytes: 8 << 30, open_files: 64 << 10, wall_ms: 0 }
     }
 }
 

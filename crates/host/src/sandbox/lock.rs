@@ -20,6 +20,7 @@ pub(super) fn limits(limits: &Limits, kind: Kind) -> Result<(), Refusal> {
         // Data, not address space: what a runtime reserves and never writes to is free.
         (libc::RLIMIT_DATA, limits.memory_bytes),
         (libc::RLIMIT_FSIZE, limits.file_bytes),
+        (libc::RLIMIT_NOFILE, limits.open_files),
     ];
     for (resource, most) in table {
         if most > 0 {

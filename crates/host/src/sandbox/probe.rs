@@ -86,7 +86,8 @@ type Try = fn(&Scene) -> io::Result<()>;
 type Row = (&'static str, Must, &'static str, Try);
 
 /// Limits that attempts can reach quickly.
-pub const LIMITS: Limits = Limits { processes: 96, memory_bytes: 1 << 30, file_bytes: 16 << 20, wall_ms: 60_000 };
+pub const LIMITS: Limits =
+    Limits { processes: 96, memory_bytes: 1 << 30, file_bytes: 16 << 20, open_files: 4096, wall_ms: 60_000 };
 
 /// How a command comes into its world: what holds must hold for each way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

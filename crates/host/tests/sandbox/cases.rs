@@ -49,6 +49,7 @@ pub const ALL: &[(&str, Case)] = &[
     ("codes_of_exit_pass_through", codes_of_exit),
     ("what_runs_on_ends_with_its_world", what_runs_on),
     ("time_is_bounded", time),
+    ("open_files_are_bounded", open_files),
     ("the_environment_is_what_was_given", environment),
     ("stand_ins_go_when_the_last_is_done", stand_ins),
     ("what_comes_to_be_is_set_aside", aside),
@@ -460,6 +461,24 @@ fn landlock_alone() -> Told {
         let reads = access == Access::ReadOnly;
         let changed = if reads { "" } else { "chmod\ntouch\nchown\n" };
         check(named != reads && said(&output) == changed, &output)?;
+    }
+    Ok(())
+}
+
+fn open_files() -> Told {
+    let world = World::new(None);
+    let mut profile = world.profile(Access::ReadOnly);
+    profile.limits.open_files = 500;
+    let order = world.order(&profile);
+    let inside = |given: &str| {
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", &format!("{given}; exec \"$@\""), "bash"]).arg(world.me()).arg("__run").arg(&order);
+        command.args(["bash", "-c", "ulimit -Sn; ulimit -Hn"]).output().map_err(text)
+    };
+    // What was given stays where it is less.
+    for (given, held) in [("true", "500\n500\n"), ("ulimit -Sn 300", "300\n500\n"), ("ulimit -n 200", "200\n200\n")] {
+        let output = inside(given)?;
+        check(said(&output) == held, &output)?;
     }
     Ok(())
 }

@@ -112,6 +112,14 @@ pub(super) const ROWS: &[Row] = &[
         let file = OpenOptions::new().write(true).create(true).truncate(true).open("/tmp/nika-probe-large")?;
         file.set_len(LIMITS.file_bytes + 1)
     }),
+    ("open-files", Fail, "have more files open than allowed", |_| {
+        let bound = libc::rlimit { rlim_cur: LIMITS.open_files + 1, rlim_max: LIMITS.open_files + 1 };
+        // SAFETY: the bound lives across the call.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const bound) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }),
     ("core-dump", Fail, "allow core dumps again", |_| {
         let bound = libc::rlimit { rlim_cur: 1 << 20, rlim_max: 1 << 20 };
         // SAFETY: the bound lives across the call.
