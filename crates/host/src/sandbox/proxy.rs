@@ -2,7 +2,9 @@
 //!
 //! The listener is made inside, where only the command can reach it, and handed out; what is accepted from it here is
 //! connected from here. A name is resolved once, the address checked and then used, so that a second answer of the
-//! name's server changes nothing. HTTP is forwarded without its proxy headers, everything else through CONNECT.
+//! name's server changes nothing. HTTP is forwarded without its proxy headers, everything else through CONNECT,
+//! to any port but those of services that are not of the web. What is said in a tunnel is not looked at: it is encrypted where
+//! it is what it should be.
 
 use std::ffi::CString;
 use std::io::{self, BufRead, BufReader, IoSliceMut, Read, Write};
@@ -164,6 +166,7 @@ fn connection(mut client: TcpStream, reach: &Reach) -> io::Result<()> {
 /// Resolves once, and connects to what was checked.
 fn connect(request: &Request, reach: &Reach) -> Result<TcpStream, Refused> {
     let name = reach.name(&request.host)?;
+    reach.port(request.port)?;
     let failed = |error: io::Error| Refused::Failed(error.to_string());
     let addresses: Vec<SocketAddr> = (name.as_str(), request.port).to_socket_addrs().map_err(failed)?.collect();
     // One that is private makes the whole answer suspect.

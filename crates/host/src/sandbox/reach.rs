@@ -8,6 +8,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::proxy::Visit;
 
+/// Ports that no browser goes to either (the Fetch standard's "bad ports"): shells, mail, directories, printers and the
+/// like of a host. Whoever allowed the host meant its pages. A list of what is refused, not 80 and 443 alone: registries and
+/// services of the web are on any other.
+const NOT_OF_THE_WEB: &[u16] = &[
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
+    110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
+    532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060,
+    5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+
 /// Decides about hosts, and hears of decisions.
 pub struct Reach {
     hosts: Vec<String>,
@@ -32,6 +42,8 @@ pub enum Refused {
     NotAName,
     /// No entry of the list names it.
     NotListed,
+    /// On this port no web server answers, but something else that takes words as it finds them.
+    Port(u16),
     /// It resolved to an address of this machine or of a private network.
     Private(IpAddr),
     /// It did not resolve, or could not be connected to.
@@ -43,6 +55,7 @@ impl fmt::Display for Refused {
         match self {
             Refused::NotAName => f.write_str("this is no host name"),
             Refused::NotListed => f.write_str("this host is not on the list of allowed hosts"),
+            Refused::Port(port) => write!(f, "port {port} is none of the web"),
             Refused::Private(address) => write!(f, "{address} is an address of this machine or of a private network"),
             Refused::Failed(why) => write!(f, "it could not be reached: {why}"),
         }
@@ -76,6 +89,11 @@ impl Reach {
         let numeric = name.parse::<IpAddr>().is_ok();
         let any = self.but.as_ref().is_some_and(|but| !but.iter().any(holds) && (but.is_empty() || !numeric));
         if any || self.hosts.iter().any(holds) { Ok(name) } else { Err(Refused::NotListed) }
+    }
+
+    /// Whether `port` is one to connect to, at any host.
+    pub fn port(&self, port: u16) -> Result<(), Refused> {
+        if NOT_OF_THE_WEB.contains(&port) { Err(Refused::Port(port)) } else { Ok(()) }
     }
 
     /// Whether `address` is one to connect to.
@@ -215,6 +233,17 @@ mod tests {
         // A star among the withheld, or one that nobody can read, leaves nothing of it.
         for shut in [reach(&["*", "!*"]), reach(&["*", "!ex ample"]), reach(&["!bad.example"]), reach(&[])] {
             assert_eq!(shut.name("example.com"), Err(Refused::NotListed), "{shut:?}");
+        }
+    }
+
+    #[test]
+    fn ports_of_other_services_are_not_reached() {
+        let reach = Reach::new(vec!["*".into()]);
+        for port in [22, 25, 143, 465, 587, 993, 6667] {
+            assert_eq!(reach.port(port), Err(Refused::Port(port)));
+        }
+        for port in [80, 443, 3000, 5000, 8080, 8443, 9200, 65535] {
+            assert_eq!(reach.port(port), Ok(()), "{port}");
         }
     }
 

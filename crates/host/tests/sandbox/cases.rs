@@ -521,6 +521,20 @@ fn hosts() -> Told {
     check(said(&output).contains("saw GET /a HTTP/1.1"), &output)?;
     let output = run(&profile, "http://example.com/")?;
     check(said(&output).contains("403") && said(&output).contains("not on the list"), &output)?;
+    // Of a host that is listed, neither its shells nor its mail: no connection is tried.
+    let tunnel = |port: u16| {
+        let ask = format!(
+            "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT 127.0.0.1:{port} HTTP/1.1\\r\\n\\r\\n' >&3; head -c 20 <&3; exec 3>&-"
+        );
+        world.launch(&profile, &["bash", "-c", &ask]).output().map_err(text)
+    };
+    let output = tunnel(22)?;
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    check(said(&output).contains("403") && told.contains("visit 127.0.0.1 22 Some(Port(22))"), &output)?;
+    let output = tunnel(port)?;
+    check(said(&output).contains("200"), &output)?;
+    let output = run(&profile, "http://127.0.0.1:25/")?;
+    check(said(&output).contains("403") && said(&output).contains("port 25 is none of the web"), &output)?;
     let output = world.launch(&profile, &["sh", "-c", "echo $https_proxy"]).output().map_err(text)?;
     check(said(&output) == "http://127.0.0.1:3128\n", &output)
 }
