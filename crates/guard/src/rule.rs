@@ -551,6 +551,13 @@ impl HostPattern {
     /// Parses `name`, `*.name` or `*`, with an optional `domain:` before it.
     pub fn new(text: &str) -> Result<HostPattern, String> {
         let text = text.strip_prefix("domain:").unwrap_or(text).trim_end_matches('.').to_lowercase();
+        // Effects name no port, so such a rule would never hold, and a deny not be one.
+        if let Some((host, port)) = text.rsplit_once(':')
+            && (!host.contains(':') || host.ends_with(']'))
+            && port.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Err(format!("'{text}' names a port, and a rule speaks of all ports of a host: write '{host}'"));
+        }
         let name = |name: &str| {
             let fine = !name.is_empty()
                 && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_' | ':' | '[' | ']'));
@@ -710,6 +717,17 @@ mod tests {
         assert!(!touches("exec(rm -rf*)", &["rm", "*.log"]));
         assert!(!touches("exec(rm -rf*)", &["rm", "-f", "\"$f\""]));
         assert!(!touches("exec(git push origin main)", &["git", "push", "\"$x\""]));
+    }
+
+    #[test]
+    fn a_port_in_a_rule_on_hosts_is_an_error_as_it_would_never_hold() {
+        for ported in ["example.com:443", "*.example.com:8080", "[::1]:80", "domain:x.org:22", "x.org:"] {
+            let error = HostPattern::new(ported).expect_err(ported);
+            assert!(error.contains("all ports of a host"), "{error}");
+        }
+        for plain in ["example.com", "::1", "[::1]", "2001:db8::8080"] {
+            assert!(HostPattern::new(plain).is_ok(), "{plain}");
+        }
     }
 
     #[test]
