@@ -61,6 +61,7 @@ mod settings;
 mod shadowed;
 mod shell;
 mod special;
+mod stores;
 mod system;
 mod temporary;
 #[cfg(test)]

@@ -4,9 +4,9 @@
 use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge};
 use super::addresses::host;
-use super::clients;
 use super::effects::{Opts, asks, only, prints, reaches, with};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, parse};
+use super::{clients, stores};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -20,7 +20,14 @@ pub(super) const SPECS: &[Spec] = &[
         resolvectl getent-hosts",
         names,
     ),
-    Spec { names: "openssl", operands: Operands::Sub, style: Style::OneDash, subs: OPENSSL, ..PLAIN },
+    Spec {
+        names: "openssl",
+        operands: Operands::Sub,
+        style: Style::OneDash,
+        subs: OPENSSL,
+        check: Some(stores::addresses),
+        ..PLAIN
+    },
     with(
         "gh glab hub",
         &[(Does::Info, "version")],
