@@ -78,7 +78,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// Words that are no options, and no values of the runner's own.
-fn plain<'w>(words: &'w [Arg], valued: &'static str) -> impl Iterator<Item = &'w str> {
+pub(super) fn plain<'w>(words: &'w [Arg], valued: &'static str) -> impl Iterator<Item = &'w str> {
     let mut value = false;
     words.iter().filter_map(move |word| {
         let text = word.exact().unwrap_or_default();

@@ -225,7 +225,9 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     let asks = argv.len() == 2 && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
     let runs = asked == Some("--help") && spec::lists(HELP_RUNS, known)
         || asked.is_some_and(|asked| ASKS.contains(&asked)) && spec::lists(VERSION_RUNS, known)
-        || known == "cargo" && asked == Some("--help") && argv.iter().any(|word| word.exact() == Some("xtask"))
+        || known == "cargo"
+            && asked.is_some_and(|asked| ASKS.contains(&asked))
+            && argv.iter().any(|word| word.exact() == Some("xtask"))
         || asks && toolbox::asks_the_project(known);
     if runs && (spec::lists(VERSION_RUNS, known) || toolbox::asks_the_project(known)) {
         judge.code(format!("`{known}` loads what the project configures before it answers"));

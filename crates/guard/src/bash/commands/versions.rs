@@ -4,6 +4,7 @@
 
 use super::super::judge::{Arg, Judge, Word};
 use super::effects::secrets;
+use super::goals;
 use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table. `--version` and `--help` alone are harmless for every row of every table.
@@ -73,15 +74,23 @@ pub(super) fn asks(name: &str, argv: &[Arg]) -> bool {
 /// has run, loaded or asked what they name or hold.
 struct Obeys {
     names: &'static str,
-    /// Of its subcommands these alone; none for whatever it is asked.
-    subs: &'static str,
+    asked: Asked,
     files: &'static [&'static str],
     /// A text that has to stand in one of the files, if any.
     text: &'static str,
 }
 
+/// What a program is asked for when it obeys.
+enum Asked {
+    Anything,
+    /// One of these subcommands.
+    These(&'static str),
+    /// A subcommand that is none of these. Before it stand options, of which the last take a value.
+    Others(&'static str, &'static str),
+}
+
 const fn obeying(names: &'static str, files: &'static [&'static str], text: &'static str) -> Obeys {
-    Obeys { names, subs: "", files, text }
+    Obeys { names, asked: Asked::Anything, files, text }
 }
 
 /// Where the packages of a project for node are installed: a program of that name among them is run instead.
@@ -110,8 +119,8 @@ const OBEYS: &[Obeys] = &[
     obeying("yarn", &["package.json"], "packageManager"),
     obeying("composer", &["composer.json"], ""),
     obeying("poetry", &[".poetry"], ""),
-    Obeys { subs: "env", ..obeying("poetry", &[".venv"], "") },
-    Obeys { subs: "tree", ..obeying("uv", &[".venv", ".python-version", ".python-versions"], "") },
+    Obeys { asked: Asked::These("env"), ..obeying("poetry", &[".venv"], "") },
+    Obeys { asked: Asked::These("tree"), ..obeying("uv", &[".venv", ".python-version", ".python-versions"], "") },
     obeying("pdm", &[".pdm-plugins"], ""),
     obeying("tox", &["toxfile.py"], ""),
     obeying("flake8", &[".flake8", "setup.cfg", "tox.ini"], "local-plugins"),
@@ -129,7 +138,10 @@ const OBEYS: &[Obeys] = &[
     obeying("nx", &[".nx"], ""),
     obeying("prisma", PRISMA, ""),
     // Of what it does not bring itself an alias may stand for anything.
-    Obeys { subs: EXTERNAL, ..obeying("cargo", &[".cargo/config.toml", ".cargo/config"], "alias") },
+    Obeys {
+        asked: Asked::Others(OF_CARGO, "--color --config --explain -Z -C"),
+        ..obeying("cargo", &[".cargo/config.toml", ".cargo/config"], "alias")
+    },
     obeying("rush", &["rush.json"], ""),
     obeying("tflint", &[".tflint.hcl", ".tflint.d"], ""),
     // It says which program draws the cow, which is asked for its list of cows.
@@ -144,10 +156,11 @@ const OBEYS: &[Obeys] = &[
     obeying("lean lake", &["lean-toolchain", "leanpkg.toml"], ""),
 ];
 
-/// Subcommands of cargo that are programs of their own.
-const EXTERNAL: &str = "nextest expand miri tarpaulin llvm-cov insta hack udeps zigbuild component leptos tauri ndk machete \
-    bloat asm criterion careful semver-checks public-api llvm-lines flamegraph depgraph modules msrv spellcheck mutants \
-    clippy fmt dylint kani fuzz watch outdated audit deny release make edit upgrade binstall";
+/// Subcommands that every cargo of some years brings itself, and lets no alias take the place of: not their one-letter names,
+/// and not what is a program of its own.
+const OF_CARGO: &str = "add bench build check clean doc fetch fix generate-lockfile help init install locate-project login \
+    logout metadata new owner package pkgid publish read-manifest remove run rustc rustdoc search test tree uninstall update \
+    vendor verify-project version yank";
 
 /// Where options of pytest stand.
 const PYTEST: &[&str] = &["pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"];
@@ -173,9 +186,13 @@ const PRISMA: &[&str] = &[
 /// Says so where a file of the project decides what runs, even if the version is all that is asked for.
 pub(super) fn obeys(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
     let Some(host) = judge.site.repositories.clone() else { return };
-    let asked = |row: &Obeys| {
-        let mut words = argv.iter().filter_map(Arg::exact);
-        row.subs.is_empty() || words.any(|word| spec::lists(row.subs, word))
+    let asked = |row: &Obeys| match row.asked {
+        Asked::Anything => true,
+        Asked::These(subs) => argv.iter().filter_map(Arg::exact).any(|word| spec::lists(subs, word)),
+        Asked::Others(subs, valued) => {
+            let behind = argv.get(1..).unwrap_or_default();
+            goals::plain(behind, valued).next().is_some_and(|sub| !spec::lists(subs, sub))
+        }
     };
     let rows: Vec<&Obeys> = OBEYS.iter().filter(|row| spec::lists(row.names, known) && asked(row)).collect();
     if rows.is_empty() {
@@ -340,6 +357,11 @@ mod tests {
             ("turbo --version", "node_modules"),
             ("gulp -v", "node_modules"),
             ("cargo nextest --help", ".cargo/config.toml"),
+            ("cargo b --version", ".cargo/config.toml"),
+            ("cargo t --help", ".cargo/config"),
+            ("cargo geiger --version", ".cargo/config.toml"),
+            ("cargo hakari --help", ".cargo/config.toml"),
+            ("cargo fmt --version", ".cargo/config.toml"),
             ("karma --version", "node_modules"),
             ("xo --version", "node_modules"),
             ("jest --version", ".pnp.cjs"),
@@ -377,6 +399,10 @@ mod tests {
         }
         for (text, file) in [
             ("cargo --version", ".mvn"),
+            ("cargo build --help", ".cargo/config.toml"),
+            ("cargo --version", ".cargo/config.toml"),
+            ("cargo metadata --no-deps --features serde", ".cargo/config.toml"),
+            ("cargo --color never metadata --no-deps", ".cargo/config.toml"),
             ("uv --version", ".venv"),
             ("uv python list", ".venv"),
             ("poetry --version", ".venv"),
