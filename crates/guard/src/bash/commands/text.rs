@@ -435,6 +435,10 @@ pub(super) const SPECS: &[Spec] = &[
         ],
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
+            // Its first word may be another program, of which each is one with it: Lua, and a server.
+            if parsed.operands.first().and_then(Arg::exact).is_some_and(|word| matches!(word, "lua" | "server")) {
+                judge.opaque("`pandoc lua` runs a script, and `pandoc server` waits for whoever reaches it");
+            }
             let formats = parsed
                 .opts
                 .iter()
@@ -508,7 +512,7 @@ pub(super) const SPECS: &[Spec] = &[
             (Info, "version"),
         ],
         operands: Operands::Custom,
-        check: Some(fetch_or_read),
+        check: Some(super::xml::lint),
         ..PLAIN
     },
     Spec { names: "xmlstarlet", operands: Operands::Sub, subs: super::xml::XMLSTARLET, ..PLAIN },

@@ -1,7 +1,8 @@
-//! xmlstarlet: its expressions are of a language that can read other files.
+//! xmlstarlet: its expressions are of a language that can read other files. And schemas, which name others by address.
 
+use super::super::judge::{Arg, Judge};
 use super::spec::Does::{Flag, Maybe, Value};
-use super::spec::{Does, Operands, PLAIN, Spec};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, lists};
 use super::text::fetch_or_read;
 
 /// The subcommands.
@@ -17,9 +18,11 @@ pub(super) const XMLSTARLET: &[Spec] = &[
         ],
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
+            // The expression to sort by stands behind its order: among the operands.
             let mut values = parsed.opts.iter().filter_map(|(_, value)| value.as_ref());
-            if values.any(|value| value.exact().is_none_or(|text| text.contains("document"))) {
-                judge.opaque("`document()` reads the file that an expression names");
+            let by_option = values.any(|text| text.exact().is_none_or(leads_away));
+            if by_option || parsed.operands.iter().filter_map(Arg::exact).any(leads_away) {
+                judge.opaque("an expression names a file that is read, or makes another one of a text");
             }
             fetch_or_read(parsed, judge);
         }),
@@ -53,9 +56,32 @@ pub(super) const XMLSTARLET: &[Spec] = &[
         names: "val validate",
         opts: &[(Flag, "w well-formed e err S stop q quiet b list-bad g list-good"), (Does::Read, "s xsd r relaxng")],
         operands: Operands::Custom,
-        check: Some(fetch_or_read),
+        check: Some(lint),
         ..PLAIN
     },
     Spec { names: "el elements", opts: &[(Flag, "a u v"), (Maybe, "d")], operands: Operands::Read, ..PLAIN },
     Spec { names: "esc escape unesc unescape", operands: Operands::Words, closed: true, ..PLAIN },
 ];
+
+/// Functions that read the file that they are told, and those that take a text for an expression.
+const LEADS: &str = "document evaluate eval expression map";
+
+/// Whether an expression calls one of them, under whatever prefix. A letter written by its number may be any: versions differ
+/// in whether they read it.
+fn leads_away(expression: &str) -> bool {
+    let called = |(at, _): (usize, &str)| {
+        let before = expression.get(..at).unwrap_or_default().trim_end();
+        let name = before.rsplit(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.')).next();
+        name.is_some_and(|name| lists(LEADS, name))
+    };
+    expression.match_indices('(').any(called) || expression.contains("&#") && expression.contains('(')
+}
+
+/// What is looked at, and what it is looked at by: a schema takes others into itself, by an address where it says so. Only
+/// xmllint can be told to fetch none.
+pub(super) fn lint(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.has("schema relaxng schematron s xsd r") && !parsed.has("nonet") {
+        judge.code("a schema may name others by their addresses, which are fetched");
+    }
+    fetch_or_read(parsed, judge);
+}
