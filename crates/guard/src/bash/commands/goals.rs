@@ -33,7 +33,7 @@ const OF_A_RELEASE: &str = "notes note build builds check checks test tests lint
 const RELEASES: &str =
     "gh github gitlab npm pypi docker maven helm brew prod production make do create cut draft tag publish new";
 
-/// Whether the words of a name say that something is published by it.
+/// Whether the words of a name say that something is published by it, or that servers are asked.
 pub(super) fn publishes(name: &str) -> bool {
     // A file has an end that says which: `deploy.py`. Tasks have names with dots, too: `docs.deploy`.
     let is_file = name.rsplit_once('.').is_some_and(|(_, end)| lists(FILES, end));
@@ -54,7 +54,38 @@ pub(super) fn publishes(name: &str) -> bool {
         [one, next, ..] if one == "release" => !lists(OF_A_RELEASE, next),
         _ => last.is_some_and(|last| last == "release") && has(RELEASES, first),
     };
-    acts || releases
+    // Every server that a page names.
+    let asks = words.iter().any(|word| matches!(word.as_str(), "linkcheck" | "linkchecker"));
+    acts || releases || asks
+}
+
+/// Asks about a script whose own name begins with what it does to a server, `deploy-prod.sh`, `release`, unless it is only
+/// asked for help. Where the word stands further back (`check-release.sh`) or another says that it is no more than looked at
+/// (`deploy_test.py`), the script is about publishing and does not do it. To push and to upload is what many a part of a
+/// program is about (`upload.js`), so it counts only with a place to go to: `push-to-prod.sh`.
+pub(super) fn script_publishes(path: &str, words: &[Arg], judge: &mut Judge<'_>) {
+    const PARTS: &str = "upload uploads push reupload";
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').filter(|(_, end)| lists(FILES, end)).map_or(name, |(stem, _)| stem);
+    let parts = self::words(stem);
+    let begins = match parts.as_slice() {
+        [part, rest @ ..] if lists(PARTS, part) => rest.first().is_some_and(|word| word == "to"),
+        [word, ..] => word == "release" || lists(ACTS, word),
+        [] => false,
+    };
+    let looks = parts.iter().any(|word| lists(LOOKS, word)) && !parts.iter().any(|word| word == "and");
+    let helps = matches!(words, [one] if matches!(one.exact(), Some("--help" | "-h" | "help" | "--version")));
+    if begins && publishes(stem) && !looks && !helps {
+        judge.net(None);
+    }
+}
+
+/// Whether the words of sphinx-build name the builder that asks every server that a page names: `-b linkcheck`, `-blinkcheck`,
+/// `--builder=linkcheck`, `-M linkcheck`.
+pub(super) fn checks_links(words: &[Arg]) -> bool {
+    const NAMES: &[&str] = &["-b=", "-b", "-M", "--builder="];
+    let named = |text: &str| NAMES.iter().filter_map(|name| text.strip_prefix(name)).any(|rest| rest == "linkcheck");
+    words.iter().filter_map(Arg::exact).any(|text| text == "linkcheck" || named(text))
 }
 
 /// The words of a name in small letters: `docker-push`, `docs:publish`, `dockerPush`, and `publish2` without its number.
@@ -168,6 +199,13 @@ pub(super) fn reaches_by_name(parsed: &Parsed) -> bool {
             words.first() == Some(&"compile")
                 && plain(&parsed.operands, "-C -j --jobs -l --load-average").any(publishes)
         }
+        Some("sphinx-build") => checks_links(&parsed.operands),
+        // Its tasks run on the servers of the stage before them. Of the same name is a tool that has no stages.
+        Some("cap") => {
+            let told = || plain(&parsed.operands, "-f --rakefile -r --require -I --libdir -R --rakelibdir");
+            let dry = words.iter().any(|word| matches!(*word, "-n" | "--dry-run"));
+            !dry && told().any(|word| matches!(word, "production" | "staging") || publishes(word))
+        }
         Some("cmake") => targets(&parsed.operands).any(publishes),
         _ => false,
     }
@@ -257,6 +295,8 @@ mod tests {
             "db:push",
             "deploy-docs",
             "test:deploy",
+            "linkcheck",
+            "docs-linkcheck",
         ] {
             assert!(publishes(name), "{name}");
         }

@@ -4,7 +4,7 @@
 //! language, read by one function here. What stands behind the script belongs to the script.
 
 use super::super::judge::{Arg, Judge, Stdin, Word};
-use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
+use super::spec::{Operands, PLAIN, Parsed, Spec, Style, lists, may_be_option};
 use super::special::program_file;
 use super::{effects, glances, goals, perl, places, runners, serving, shadowed};
 
@@ -455,6 +455,11 @@ impl<'a> Reader<'a, '_, '_> {
             self.code("`R CMD` builds or checks a package of the workspace".to_owned());
             return effects::named(self.rest, self.judge);
         }
+        if let ("R", "CMD", [sub, rest @ ..]) = (self.name, text, self.rest)
+            && sub.exact() == Some("BATCH")
+        {
+            return self.batch(rest);
+        }
         // Subcommands of these, not files: what they do is not in the table.
         if matches!(self.lang.names, "R" | "Rscript") && !text.contains(['/', '.']) {
             return self.judge.opaque(format!("`{} {text}` is not a form the analysis knows", self.name));
@@ -462,15 +467,32 @@ impl<'a> Reader<'a, '_, '_> {
         self.judge.find("script_file", arg.span.clone(), format!("{} runs a file", self.name));
         program_file(arg, "the script", self.judge);
         effects::secrets(self.rest, self.judge);
-        if runners::is_dialogue(text, self.rest) {
-            self.judge.opaque("it runs text, or is a dialogue");
-        }
+        runners::task_of_framework(text, self.rest, self.judge);
         serving::answers(text.rsplit('/').next().unwrap_or(text), self.rest, self.judge);
         self.publishes(text);
     }
 
-    /// Goals of the oldest builds of Python, which send the package away.
+    /// `R CMD BATCH [OPTIONS] FILE [OUTPUT]`: the output goes beside this directory's files where it is not named.
+    fn batch(&mut self, words: &[Arg]) {
+        const OPTIONS: &str = "--vanilla --no-save --no-restore --no-environ --no-site-file --no-init-file --no-timing --quiet \
+            --slave --no-echo";
+        let known = |word: &Arg| word.exact().is_some_and(|text| lists(OPTIONS, text) || text.starts_with("--args"));
+        let from = words.iter().position(|word| !known(word)).unwrap_or(words.len());
+        match words.get(from..).unwrap_or_default() {
+            [file, output @ ..] if output.len() < 2 && !may_be_option(file) && !output.iter().any(may_be_option) => {
+                program_file(file, "the script", self.judge);
+                match output.first() {
+                    Some(output) => self.judge.write(output),
+                    None => self.judge.write_cwd(),
+                }
+            }
+            _ => self.judge.opaque("`R CMD BATCH` runs one file and writes another"),
+        }
+    }
+
+    /// Scripts that publish, as their names say, and goals of the oldest builds of Python, which send the package away.
     fn publishes(&mut self, script: &str) {
+        goals::script_publishes(script, self.rest, self.judge);
         let goal = |word: &Arg| matches!(word.exact(), Some("upload" | "register" | "upload_docs"));
         if script.rsplit('/').next() == Some("setup.py") && self.rest.iter().any(goal) {
             self.judge.net(None);
@@ -757,6 +779,7 @@ impl<'a> Reader<'a, '_, '_> {
         match name {
             "zipfile" | "tarfile" => self.unpacks(),
             "cProfile" | "profile" | "trace" | "coverage" => self.inner_module(),
+            "sphinx" if goals::checks_links(self.rest) => self.judge.net(None),
             _ => {}
         }
     }

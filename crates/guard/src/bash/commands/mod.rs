@@ -198,9 +198,16 @@ pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
     each_once(&mut judge.facts);
 }
 
-/// Puts into `judge` what a program destroys that no table judges, going by its name: `vendor/bin/drush sql:drop`.
+/// Puts into `judge` what a program destroys that no table judges, going by its name, and whether it publishes:
+/// `vendor/bin/drush sql:drop`, `./deploy.sh`.
 pub(super) fn warn(argv: &[Arg], judge: &mut Judge<'_>) {
-    alternatives(argv).into_iter().flat_map(readings).for_each(|argv| destructive::note_raw(&argv, judge));
+    for argv in alternatives(argv).into_iter().flat_map(readings) {
+        destructive::note_raw(&argv, judge);
+        let Some((program, words)) = argv.split_first() else { continue };
+        if let Some(path) = program.exact().filter(|name| name.contains('/')) {
+            goals::script_publishes(path, words, judge);
+        }
+    }
 }
 
 fn one(argv: &[Arg], judge: &mut Judge<'_>) {

@@ -56,9 +56,7 @@ pub(super) const SPECS: &[Spec] = &[
     raw("rails", rails),
     raw("ffmpeg convert magick mogrify montage composite dot neato sox soxi", super::media::media),
     raw("manage.py artisan django-admin", |parsed, judge| {
-        if is_dialogue(parsed.path.first().map_or("", String::as_str), &parsed.operands) {
-            judge.opaque("it runs text, or is a dialogue");
-        }
+        task_of_framework(parsed.path.first().map_or("", String::as_str), &parsed.operands, judge);
         run(parsed, judge);
     }),
     raw("mise", |parsed, judge| match parsed.operands.split_first() {
@@ -94,16 +92,21 @@ pub(super) const SPECS: &[Spec] = &[
     }),
 ];
 
-/// Whether a task of a framework runs a text of the command line, or is a dialogue with the program or its database.
-pub(super) fn is_dialogue(script: &str, words: &[Arg]) -> bool {
-    const TASKS: &[(&str, &str)] = &[
+/// Asks about a task of a framework that runs a text of the command line, is a dialogue with the program or its database, or
+/// publishes, as its name says.
+pub(super) fn task_of_framework(script: &str, words: &[Arg], judge: &mut Judge<'_>) {
+    const DIALOGUES: &[(&str, &str)] = &[
         ("manage.py", "shell shell_plus dbshell sendtestemail"),
         ("django-admin", "shell shell_plus dbshell sendtestemail"),
         ("artisan", "tinker db"),
     ];
     let base = script.rsplit('/').next().unwrap_or(script);
-    let task = words.iter().filter_map(Arg::exact).find(|word| !word.starts_with('-')).unwrap_or_default();
-    TASKS.iter().any(|(name, tasks)| *name == base && tasks.split(' ').any(|known| known == task))
+    let Some((_, dialogues)) = DIALOGUES.iter().find(|(name, _)| *name == base) else { return };
+    let mut tasks = words.iter().filter_map(Arg::exact).filter(|word| !word.starts_with('-'));
+    if tasks.next().is_some_and(|task| dialogues.split(' ').any(|known| known == task)) {
+        judge.opaque("it runs text, or is a dialogue");
+    }
+    script_reaches(words, judge);
 }
 
 /// Tools that a project brings in order to publish, to deploy or to report somewhere.

@@ -339,6 +339,7 @@ fn source(parsed: &Parsed, judge: &mut Judge<'_>) {
             judge.read(file);
             if judge.site.is_ours(&place) {
                 judge.code(format!("runs `{name}` in this shell"));
+                super::goals::script_publishes(name, parsed.operands.get(1..).unwrap_or_default(), judge);
             } else {
                 judge.opaque(format!("runs `{name}` in this shell"));
             }

@@ -496,6 +496,7 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
         (_, false, false) => {
             special::program_file(first, "the script", judge);
             super::effects::secrets(rest, judge);
+            super::goals::script_publishes(first.exact().unwrap_or_default(), rest, judge);
         }
     }
 }
