@@ -58,6 +58,7 @@ pub(super) const INFRASTRUCTURE: &[Act] = &[
     ("limactl|lima delete|prune|factory-reset", "deletes machines"),
     ("govc vm.destroy|datastore.rm|object.destroy|pool.destroy|snapshot.remove", "destroys machines"),
     ("kitchen|molecule|bosh|cf destroy|reset|delete*|delete", "destroys what was deployed"),
+    ("packer build -force|--force !-force=false|--force=false", "deletes the machine images that it builds anew"),
     ("packer|crossplane|waypoint destroy", "destroys what was deployed"),
     ("nixops destroy|delete", "destroys machines"),
     ("boundary * delete", "deletes from the server"),
