@@ -241,6 +241,17 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(super::temporary::judge),
         ..PLAIN
     },
+    // The colours of `ls`: it prints them as an assignment that others may run.
+    Spec {
+        names: "dircolors",
+        opts: &[
+            (Flag, "b sh bourne-shell c csh c-shell p print-database print-ls-colors"),
+            (Does::Info, "help version"),
+        ],
+        operands: Operands::Read,
+        closed: true,
+        ..PLAIN
+    },
     Spec {
         names: "shred",
         opts: &[

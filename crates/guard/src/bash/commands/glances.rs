@@ -55,6 +55,19 @@ fn tool_of_ninja(parsed: &Parsed) -> bool {
 type Glance = (Spec, &'static str);
 
 const GLANCES: &[Glance] = &[
+    // It reads its recipes, and works out none of what stands in them.
+    (
+        Spec {
+            names: "just",
+            opts: &[
+                (Flag, "l list summary groups variables u unsorted no-aliases"),
+                (Value, "s show color list-heading list-prefix"),
+                (Read, "f justfile"),
+            ],
+            ..PLAIN
+        },
+        "l list summary groups variables s show",
+    ),
     // Without `-i` it prints. Its style is data.
     (
         Spec {

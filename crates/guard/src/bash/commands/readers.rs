@@ -30,6 +30,21 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..PLAIN
     },
+    // What converts writes: it is not here.
+    Spec {
+        names: "enca",
+        opts: &[
+            (
+                Flag,
+                "d details e enca-name f human-readable g guess i iconv-name m mime-name n cstocs-name r rfc1345-name",
+            ),
+            (Flag, "p with-filename P no-filename"),
+            (Value, "L language"),
+            (Info, "v version h help"),
+        ],
+        operands: Operands::Read,
+        ..PLAIN
+    },
     // `--filter`, `--pager` and `--view` run programs; they are not here.
     Spec {
         names: "ugrep",
