@@ -334,9 +334,9 @@ const PUBLIC_FILES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urand
     /proc/cmdline /proc/version_signature /proc/buildinfo /proc/crypto /proc/misc /proc/slabinfo \
     /etc/os-release /etc/lsb-release /etc/debian_version /etc/redhat-release /etc/centos-release /etc/fedora-release \
     /etc/alpine-release /etc/arch-release /etc/system-release /etc/issue /etc/issue.net /etc/hostname /etc/hosts \
-    /etc/timezone /etc/localtime /etc/shells /etc/services /etc/protocols /etc/passwd /etc/group /etc/mime.types \
-    /etc/resolv.conf /etc/nsswitch.conf /etc/ld.so.conf /etc/locale.conf /etc/locale.gen /etc/default/locale \
-    /etc/machine-info /etc/environment.d /etc/apt/sources.list /etc/motd /etc/filesystems /etc/host.conf /etc/networks /etc/rpc \
+    /etc/timezone /etc/localtime /etc/shells /etc/services /etc/protocols /etc/mime.types /etc/resolv.conf \
+    /etc/nsswitch.conf /etc/ld.so.conf /etc/locale.conf /etc/locale.gen /etc/default/locale /etc/machine-info \
+    /etc/environment.d /etc/apt/sources.list /etc/motd /etc/filesystems /etc/host.conf /etc/networks /etc/rpc \
     /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6 /proc/net/dev /proc/net/route /proc/net/arp \
     /proc/net/if_inet6 /proc/net/unix /proc/net/netstat /proc/net/snmp /proc/net/sockstat";
 

@@ -27,8 +27,7 @@ pub(super) const SPECS: &[Spec] = &[
         &[(Flag, "a and e exact r regex w wildcard l long d debug v verbose"), (Value, "s section")],
     ),
     shows("atq", &[(Value, "q"), (Info, "V")]),
-    shows("getenforce", &[]),
-    shows("sestatus", &[(Flag, "v b")]),
+    shows("getenforce sestatus", &[(Flag, "v b")]),
     // With a host it is asked which programs it runs.
     Spec { operands: Operands::None, ..shows("jps", &[(Flag, "q m l v V")]) },
     shows("w", &[(Flag, "h no-header u no-current s short f from o old-style i ip-addr p pids"), (Info, "V")]),
@@ -38,9 +37,9 @@ pub(super) const SPECS: &[Spec] = &[
         &[
             (
                 Flag,
-                "b bytes kilo mega giga tera peta k kibi m mebi g gibi tebi pebi h human si l lohi t total v \
-                 committed w wide L",
+                "b bytes kilo mega giga tera peta k kibi m mebi g gibi tebi pebi h human si l lohi t total v w wide L",
             ),
+            (Flag, "committed"),
             (Value, "s seconds c count"),
             (Info, "V"),
         ],
