@@ -86,6 +86,8 @@ mod shelf;
 mod shell;
 #[path = "it/shell_asked.rs"]
 mod shell_asked;
+#[path = "it/shell_forerun.rs"]
+mod shell_forerun;
 #[path = "it/shell_git.rs"]
 mod shell_git;
 #[path = "it/shell_hidden.rs"]

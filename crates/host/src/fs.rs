@@ -21,12 +21,13 @@ mod recovered;
 mod resolve;
 mod sets;
 mod twins;
+mod unheld;
 mod workspace;
 
 pub use beside::Beside;
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
-pub(crate) use commit::temp_name;
+pub(crate) use commit::{is_temp_name, temp_name};
 pub(crate) use dirs::{Emptied, Made};
 pub(crate) use dress::{bare, dress, wear, worn, worn_by_all};
 pub use fault::errno;
@@ -40,4 +41,7 @@ pub(crate) use open::{kind_of, sha256_of};
 pub(crate) use recovered::read_note;
 pub use recovered::{Outcome, Recovered, Why};
 pub(crate) use resolve::plain;
+#[cfg(test)]
+pub(crate) use unheld::tests::while_it_writes;
+pub(crate) use unheld::{is_guarded, unheld};
 pub use workspace::{Fsync, Settings, Workspace};

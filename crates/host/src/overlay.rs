@@ -34,6 +34,7 @@ mod refreshed;
 mod stage;
 mod stand_ins;
 mod sweep;
+mod unheld;
 mod walk;
 
 pub use apply::{Applied, Bounds, HeldBack, NotApplied};

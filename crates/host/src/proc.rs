@@ -24,6 +24,7 @@ mod wire;
 
 pub use hook::{HookEnd, HookRunner, RunningHook};
 pub use isolated::{Crash, Isolated, Running};
+pub(crate) use jobs::MARK;
 pub use jobs::{
     Bounds, Chunk, Confinement, GRACE, Job, Jobs, Listed, Notice, OnEnd, Order, Peer, PeerPipes, Picture, Program,
     Reachable, Reading, StartError, State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until, View,

@@ -33,4 +33,5 @@ mod turn;
 mod turn_tests;
 
 pub(crate) use calls::CALLS;
+pub(crate) use held_open::writers;
 pub use recorder::{Recorded, Recorder};

@@ -26,6 +26,7 @@ use super::change::Target;
 use super::dirs::keep_made;
 use super::dress::{dress, wear, worn, worn_by_all};
 use super::sets::Begun;
+use super::unheld::unheld;
 use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, land, sha256};
 
 /// Why a change was not made.
@@ -248,7 +249,7 @@ impl Locked<'_> {
 
     /// Gives a whole file its name. Where the name that stands there cannot be taken from its file, that is written
     /// instead, and the answer.
-    fn place(
+    pub(super) fn place(
         &mut self,
         change: &Change,
         (dir, name): (&OwnedFd, &OsStr),
@@ -261,12 +262,16 @@ impl Locked<'_> {
             error => NotMade::Refused(refused(&change.place, error)),
         };
         if matches!(change.expect, Expect::Absent) {
-            return match apart.named {
-                true => land((dir, temp.as_ref()), (dir, name)),
-                false => apart.name(dir, name),
+            // A nameless file had no name before that somebody could open it by.
+            if !apart.named {
+                return apart.name(dir, name).map(|()| None).map_err(what);
             }
-            .map(|()| None)
-            .map_err(what);
+            land((dir, temp.as_ref()), (dir, name)).map_err(what)?;
+            let unheld = self.files.unheld(change, (dir, name), 1);
+            if unheld.is_err() && apart.stands(dir, name) {
+                let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
+            }
+            return unheld.map(|()| None).map_err(NotMade::Refused);
         }
         self.note_exchange(&change.place.path, temp, Some(&apart.file), &change.expect);
         if !apart.named {
@@ -277,6 +282,8 @@ impl Locked<'_> {
             Ok(()) => self.came_out(change, (dir, name), temp, apart).map(|()| None),
             // Not every file system exchanges names.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                // Afterwards there is nothing left that could be taken back.
+                self.files.unheld(change, (dir, temp.as_ref()), 1)?;
                 rustix::fs::renameat(dir, temp, dir, name).map(|()| None).map_err(what)
             }
             Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
@@ -341,7 +348,8 @@ impl Locked<'_> {
     ) -> Result<(), NotMade> {
         let stat = rustix::fs::statat(dir, temp, AtFlags::SYMLINK_NOFOLLOW).map_err(|e| refused(&change.place, e))?;
         let expected = matches!(&change.expect, Expect::Is { stamp, .. } if Stamp::from(&stat).same_content(stamp));
-        if expected {
+        let held = if expected { self.files.unheld(change, (dir, name), 1).err() } else { None };
+        if expected && held.is_none() {
             let _ = rustix::fs::unlinkat(dir, temp, AtFlags::empty());
             return Ok(());
         }
@@ -357,7 +365,7 @@ impl Locked<'_> {
             back => back,
         };
         Err(match back {
-            Ok(()) => NotMade::Moved(change.place.clone()),
+            Ok(()) => held.map_or_else(|| NotMade::Moved(change.place.clone()), NotMade::Refused),
             Err(error) => refused(&change.place, error).hint(left_in(temp)).into(),
         })
     }
@@ -462,6 +470,15 @@ impl Workspace {
         }
     }
 
+    /// Whether what a change put under a name is what it was to put at its place, with no more names than `most`, and nobody
+    /// else's to write.
+    pub(super) fn unheld(&self, change: &Change, at: (&OwnedFd, &OsStr), most: u64) -> Result<(), ToolError> {
+        match &change.target {
+            Target::File { bytes, .. } => unheld(&change.place, at, |hash| *hash == sha256(bytes), most),
+            Target::Link(_) | Target::Absent => Ok(()),
+        }
+    }
+
     /// The directory that holds a resolved path, and the name in it.
     pub(crate) fn parent_of(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), ToolError> {
         self.opened_parent(path).map_err(|error| {
@@ -547,7 +564,10 @@ impl Workspace {
         if self.fsync != Fsync::Off {
             file.sync_data().map_err(what)?;
         }
-        Ok(Apart { file, named })
+        // Before others can come to it by a name: it is asked then whether anybody has it open for writing.
+        let at = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let itself = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        Ok(Apart { file: itself.map_err(|error| refused(&change.place, error))?.into(), named })
     }
 }
 
@@ -560,6 +580,13 @@ pub(super) fn sync_dir(dir: &OwnedFd) {
     if let Ok(dir) = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::fs::fsync(dir);
     }
+}
+
+/// Whether a name is one that [`temp_name`] may have picked, also where a file system tells no case.
+pub(crate) fn is_temp_name(name: &OsStr) -> bool {
+    let name = name.to_ascii_lowercase();
+    let word = name.as_bytes().strip_prefix(b".nika-").and_then(|rest| rest.strip_suffix(b".tmp"));
+    word.is_some_and(|word| word.len() == 16 && word.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// A name that no other writer picks.

@@ -18,7 +18,7 @@ use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
 use super::dirs::{Emptied, Made};
 use super::dress::{bare, worn_by_all};
-use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
+use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, is_guarded, sha256};
 use crate::moves::{Act, Intent, Mover, Parents, Phase, Step, discard, identity, is_overlay, settle, wanted};
 use crate::{overlay, sandbox, scratch};
 
@@ -89,7 +89,8 @@ impl Locked<'_> {
         let done = staged.and_then(|()| {
             intent.phase = Phase::Applying;
             self.save(file, intent)?;
-            Mover::new(self.files).make(&intent.steps)
+            Mover::new(self.files).make(&intent.steps)?;
+            Ok(self.unheld(changes)?)
         });
         if let Err(error) = done {
             if intent.phase == Phase::Applying {
@@ -114,6 +115,16 @@ impl Locked<'_> {
                 .and_then(|handle| rustix::fs::fstat(&handle).ok().map(|stat| Stamp::from(&stat)));
         }
         self.finish(file);
+        Ok(())
+    }
+
+    /// Nobody got hold of a guarded file on its way. What stood there still lies beside it, so all can be taken back.
+    fn unheld(&self, changes: &[Change]) -> Result<(), ToolError> {
+        for change in changes.iter().filter(|change| is_guarded(&change.place)) {
+            let (dir, name) = self.files.parent_of(&change.place.path)?;
+            // One that is moved keeps all its names.
+            self.files.unheld(change, (&dir, &name), u64::MAX)?;
+        }
         Ok(())
     }
 

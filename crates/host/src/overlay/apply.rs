@@ -18,6 +18,7 @@ use super::grounds::is_shared;
 use super::joined::{self, Joined};
 use super::moves::{Move, one_by_one};
 use super::stage::Stage;
+use super::unheld::unheld;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
 use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, temp_name, worn};
@@ -343,7 +344,12 @@ impl Locked<'_> {
                 intent.phase = Phase::Applying;
                 self.save(&file, &intent)?;
             }
-            Ok(Mover::new(self.files()).make(&intent.steps)?)
+            Mover::new(self.files()).make(&intent.steps)?;
+            // What lay in the root meanwhile, commands that run beside could come to.
+            Ok(unheld(
+                self.files(),
+                layers.iter().zip(&copied).filter_map(|(changes, copied)| copied.as_ref().map(|_| changes)),
+            )?)
         });
         if done.is_err() {
             if intent.phase == Phase::Applying {

@@ -22,6 +22,7 @@ mod applying;
 mod deep;
 mod killed;
 mod like_bare;
+mod on_their_way;
 
 /// Where the mount is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -41,6 +41,7 @@ use self::begun::Begun;
 pub use self::job::{Chunk, Confinement, Job, Listed, Reading, State, Summary, Until, View};
 use self::job::{Runs, Streams};
 use self::order::Ends;
+pub(crate) use self::order::MARK;
 pub use self::order::{Order, Program, Reachable, Stdin, TIMEOUT, TIMEOUT_MOST};
 pub use self::output::Bounds;
 pub use self::peer::{Peer, PeerPipes};

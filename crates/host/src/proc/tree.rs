@@ -107,6 +107,11 @@ fn children_by_scan(parent: i32) -> Vec<Pid> {
         .collect()
 }
 
+/// All processes that can be seen.
+pub(crate) fn all() -> impl Iterator<Item = Pid> {
+    all_pids().filter_map(Pid::from_raw)
+}
+
 fn all_pids() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

@@ -79,6 +79,12 @@ impl Held {
     }
 }
 
+/// Others of all processes here that are seen to have a file open for writing, told by device and inode.
+pub(crate) fn writers(file: (u64, u64)) -> Vec<Pid> {
+    let own = rustix::process::getpid();
+    tree::all().filter(|pid| *pid != own && Held::by(&[*pid]).open.contains(&file)).collect()
+}
+
 /// Whether a process of which not all can be seen is one to be reckoned with: it lives, and is not the first of the
 /// command's world, which is ours and holds nothing open.
 fn may_write(pid: u32) -> bool {

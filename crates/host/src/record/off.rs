@@ -3,6 +3,8 @@
 //! Mounts hold guarded names in its world. They go when somebody outside puts something else in the place of such a name,
 //! as every program does that saves a file at once; then a call that changes it is refused here. That alone would hold
 //! nobody who swaps the name of a file in the moment between our look and the kernel's.
+//!
+//! Nor may it come to what has a temporary name of ours: that is on its way, and may become a guarded file.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -10,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use nika_guard::classify;
 use nika_guard::profile::Profile;
+
+use crate::fs::is_temp_name;
 
 /// Guarded names; whatever their case.
 #[derive(Debug)]
@@ -37,8 +41,16 @@ impl Off {
         let at_top = || self.roots.iter().any(|root| path.parent() == Some(root));
         let is_guarded = || path.file_name().is_some_and(|name| classify(Path::new(name)).guarded.is_some());
         let is_git = || path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
-        !self.opened.iter().any(|opened| path.starts_with(opened))
-            && (names_one() || at_top() && !is_git() && is_guarded())
+        self.is_on_its_way(path)
+            || !self.opened.iter().any(|opened| path.starts_with(opened))
+                && (names_one() || at_top() && !is_git() && is_guarded())
+    }
+
+    /// Whether a name below a root is one that Nika gives for a while to what it puts in place.
+    fn is_on_its_way(&self, path: &Path) -> bool {
+        let root = self.roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
+        let below = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        below.iter().any(is_temp_name)
     }
 
     /// Whether one of them lies below a path, or would if it existed: a directory that moves takes it along.
@@ -49,4 +61,31 @@ impl Off {
 
 fn folded(path: &OsStr) -> OsString {
     path.to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use nika_guard::profile::Access;
+
+    use super::*;
+
+    #[test]
+    fn what_is_on_its_way_is_kept_wherever_it_lies_and_whatever_else_may_be_changed() {
+        let mut profile = Profile::new(Access::Workspace, "/w", "/home/dev");
+        profile.roots = vec!["/w/.nika-00000000000000aa.tmp/r".into()];
+        profile.opened = profile.roots.clone();
+        let off = Off::of(&profile);
+        let cases = [
+            (".nika-0123456789abcdef.tmp", true),
+            (".nika-0123456789abcdef.tmp/0", true),
+            ("deep/.NIKA-0123456789ABCDEF.TMP/1/x", true),
+            (".nika-0123456789abcde.tmp", false),
+            (".nika-0123456789abcdeg.tmp", false),
+            ("nika-0123456789abcdef.tmp", false),
+            ("plain", false),
+        ];
+        for (name, kept) in cases {
+            assert_eq!(off.keeps(&profile.roots[0].join(name)), kept, "{name}");
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub const TIMEOUT_MOST: Duration = Duration::from_secs(600);
 /// Where bash stands, before the places that `PATH` names.
 const BASH: [&str; 3] = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 /// The variable by which a job's processes are found when its supervisor was killed.
-const MARK: &str = "NIKA_JOB";
+pub(crate) const MARK: &str = "NIKA_JOB";
 
 /// What to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
