@@ -185,3 +185,63 @@ fn an_ordinary_user_changes_what_is_shared_by_a_group() {
     assert_eq!(fs::read_to_string(shared.join("x")).expect("it is back"), "1\n", "{said}");
     assert_eq!(fs::read_dir(&shared).expect("a directory").count(), 1, "{said}");
 }
+
+#[test]
+fn what_an_interpreter_writes_through_what_only_another_thread_or_a_mapping_has_is_taken_back() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    const OPENS: &str = "import ctypes, mmap, os, threading\n\
+        libc = ctypes.CDLL(None)\n\
+        opened, go, done = threading.Event(), threading.Event(), threading.Event()\n\
+        def run():\n    \
+            libc.unshare(0x400); fd = os.open('thread', os.O_RDWR); opened.set(); go.wait()\n    \
+            os.pwrite(fd, b'EV', 0); done.set()\n\
+        threading.Thread(target=run, daemon=True).start(); opened.wait()\n\
+        fd = os.open('mapped', os.O_RDWR); libc.mmap.restype = ctypes.c_void_p\n\
+        at = libc.mmap(None, 4096, 3, 1, fd, 0); os.close(fd)\n\
+        print('opened')\n";
+    let world = world().file("thread", "one\n").file("mapped", "one\n");
+    let mut peer = serve(&world);
+    let mut code = |code: &str| text(&peer.call("nika_repl", json!({"language": "python", "code": code})));
+    let said = code(OPENS);
+    assert!(said.contains("opened"), "{said}");
+    let said = code("go.set(); done.wait(); _ = ctypes.memmove(at, b'EV', 2)");
+    assert!(said.contains("2 changed") && said.contains(TAKES_BACK), "{said}");
+    assert_eq!((world.text("thread").as_str(), world.text("mapped").as_str()), ("EVe\n", "EVe\n"));
+    let said = text(&peer.call("nika_undo", json!({})));
+    assert!(said.contains("Took back"), "{said}");
+    assert_eq!((world.text("thread").as_str(), world.text("mapped").as_str()), ("one\n", "one\n"));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn what_a_job_writes_through_what_only_another_thread_has_open_is_its_own() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n");
+    let mut peer = serve(&world);
+    let script = "import ctypes, os, threading, time\n\
+        opened = threading.Event()\n\
+        def until(name):\n    while not os.path.exists(name): time.sleep(0.02)\n\
+        def run():\n    \
+            ctypes.CDLL(None).unshare(0x400); fd = os.open('a.txt', os.O_RDWR); opened.set(); until('go')\n    \
+            os.pwrite(fd, b'EV', 0)\n\
+        thread = threading.Thread(target=run); thread.start(); opened.wait()\n\
+        for name in ['b', 'c']:\n    \
+            open(name + '.txt', 'w').write('two\\n'); print('wrote', name, flush=True); until(name)\n\
+        thread.join()\n";
+    let begun = begin(&world, &mut peer, "thread.py", script);
+    // When the second rests, the first round, in which what is open was looked at, is over.
+    for name in ["b", "c"] {
+        until(&mut peer, &begun.job, &format!("wrote {name}"));
+        looked_at(&world, &format!("{name}.txt"));
+        put(&world, name, "");
+    }
+    put(&world, "go", "");
+    ended_with(&mut peer, &begun.job, "2 created, 1 changed");
+    undo(&world, &begun.call).exits(0);
+    assert_eq!(world.text("a.txt"), "one\n");
+    assert_eq!(peer.end(), 0);
+}

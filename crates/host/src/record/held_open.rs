@@ -1,4 +1,7 @@
 //! Files that processes hold open for writing, or have mapped: what they write there no further call will tell of.
+//!
+//! A process is looked at by all its threads, as each may have descriptors of its own.
+#![allow(unsafe_code)]
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,20 +20,76 @@ const MOST: usize = 4096;
 /// The bits of an open's flags that say what it is for.
 const FOR_WRITING: u32 = (libc::O_WRONLY | libc::O_RDWR) as u32;
 
-/// The places in the roots of what they have open; and whether these are all, as some may have more than is looked at.
+/// The places in the roots of what they have open or mapped; and whether these are all.
 pub(super) fn places_of(processes: &[Pid], sight: &Sight) -> (Vec<Found>, bool) {
     let (mut places, mut all) = (Vec::new(), true);
-    for pid in ids(processes) {
-        // Who has ended holds nothing.
-        let Some((open, is_all)) = for_writing(pid, MOST) else { continue };
-        all &= is_all;
-        for number in open {
-            if let Seen::Inside(place) = sight.open(pid, number) {
+    for pid in processes {
+        let held = OfProcess::look(*pid);
+        // Who has ended holds nothing, and the first of a world is ours.
+        all &= held.is_all || held.threads.is_empty() || !held.may_write();
+        let open = held.open.iter().map(|(thread, number)| sight.open(*thread, *number));
+        let mapped = held.mapped.iter().map(|(path, inode)| sight.mapped(path, *inode));
+        for seen in open.chain(mapped) {
+            if let Seen::Inside(place) = seen {
                 places.push(place);
             }
         }
     }
     (places, all)
+}
+
+/// What one process can write without asking the kernel by name.
+#[derive(Debug, Default)]
+struct OfProcess {
+    /// Of its threads that live those that have a table of descriptors of their own; the others share one of these.
+    threads: Vec<u32>,
+    /// What is open for writing, by thread.
+    open: Vec<(u32, i32)>,
+    /// Paths as the kernel writes them, and inodes.
+    mapped: Vec<(Vec<u8>, u64)>,
+    /// False where more may be held than was seen.
+    is_all: bool,
+}
+
+impl OfProcess {
+    fn look(pid: Pid) -> OfProcess {
+        let mut held = OfProcess { is_all: true, ..OfProcess::default() };
+        let Some(process) = tree::look(pid.as_raw_nonzero().get()) else { return held };
+        let all = tree::threads(pid);
+        // Of a process whose first thread has ended the others may live; by its own number nothing of them is seen.
+        for thread in
+            ids(&all).filter(|thread| process.state != 'Z' || *thread != pid.as_raw_nonzero().get().unsigned_abs())
+        {
+            if !held.threads.iter().any(|other| share_descriptors(*other, thread)) {
+                held.threads.push(thread);
+            }
+        }
+        // Memory all threads share.
+        let mut maps = None;
+        for thread in &held.threads {
+            let open = for_writing(*thread, MOST);
+            held.is_all &= open.as_ref().is_some_and(|(_, is_all)| *is_all);
+            held.open.extend(open.unwrap_or_default().0.into_iter().map(|number| (*thread, number)));
+            maps = maps.or_else(|| fs::read(format!("/proc/{thread}/maps")).ok());
+        }
+        held.is_all &= maps.is_some() || held.threads.is_empty();
+        held.mapped = maps.unwrap_or_default().split(|byte| *byte == b'\n').filter_map(shared).collect();
+        held
+    }
+
+    /// Whether it is one to be reckoned with where not all of it is seen.
+    fn may_write(&self) -> bool {
+        self.threads.iter().any(|thread| may_write(*thread))
+    }
+}
+
+/// Whether two threads have one table of descriptors. Where the kernel does not say, they are taken for two, and looked at
+/// both.
+fn share_descriptors(one: u32, other: u32) -> bool {
+    /// `KCMP_FILES`.
+    const FILES: libc::c_int = 2;
+    // SAFETY: numbers alone.
+    unsafe { libc::syscall(libc::SYS_kcmp, one as libc::pid_t, other as libc::pid_t, FILES, 0, 0) == 0 }
 }
 
 /// What processes can write at a moment without asking the kernel by name: what they have open, and what is mapped.
@@ -48,30 +107,13 @@ impl Held {
     pub(super) fn by(processes: &[Pid]) -> Held {
         let mut held = Held::default();
         for pid in processes {
-            let Some(process) = tree::look(pid.as_raw_nonzero().get()) else { continue };
-            // Threads of a process whose first has ended are seen by their own numbers.
-            let threads = match (process.state, process.threads) {
-                ('Z', 0 | 1) => continue,
-                ('Z', _) => tree::threads(*pid),
-                _ => vec![*pid],
-            };
-            for thread in ids(&threads) {
-                held.unknown |= !held.add(thread) && may_write(thread);
-            }
+            let one = OfProcess::look(*pid);
+            held.unknown |= !one.is_all && one.may_write();
+            let file = |(thread, number): &(u32, i32)| fs::metadata(format!("/proc/{thread}/fd/{number}")).ok();
+            held.open.extend(one.open.iter().filter_map(file).map(|file| (file.dev(), file.ino())));
+            held.mapped.extend(one.mapped.into_iter().map(|(path, _)| path));
         }
         held
-    }
-
-    /// False where not all of a process can be seen.
-    fn add(&mut self, pid: u32) -> bool {
-        let open = for_writing(pid, MOST);
-        let maps = fs::read(format!("/proc/{pid}/maps"));
-        let all = open.as_ref().is_some_and(|(_, all)| *all) && maps.is_ok();
-        let (open, maps) = (open.unwrap_or_default().0, maps.unwrap_or_default());
-        let file = |number: i32| fs::metadata(format!("/proc/{pid}/fd/{number}")).ok();
-        self.open.extend(open.into_iter().filter_map(file).map(|file| (file.dev(), file.ino())));
-        self.mapped.extend(maps.split(|byte| *byte == b'\n').filter_map(shared));
-        all
     }
 
     pub(super) fn holds(&self, path: &Path, file: &Stamp) -> bool {
@@ -106,11 +148,12 @@ fn is_first_of_world(theirs: &str, ours: &str) -> bool {
 
 /// The file of a line of `/proc/PID/maps` that a process shares with it. One that is only read today may be written
 /// without a call that names it.
-fn shared(line: &[u8]) -> Option<Vec<u8>> {
+fn shared(line: &[u8]) -> Option<(Vec<u8>, u64)> {
     let mut words = line.splitn(6, |byte| *byte == b' ');
     let rights = words.nth(1)?;
-    let path = words.nth(3)?.trim_ascii_start();
-    (rights.ends_with(b"s") && path.starts_with(b"/")).then(|| path.to_vec())
+    let inode = std::str::from_utf8(words.nth(2)?).ok()?.parse().ok()?;
+    let path = words.next()?.trim_ascii_start();
+    (rights.ends_with(b"s") && path.starts_with(b"/")).then(|| (path.to_vec(), inode))
 }
 
 /// A path as the kernel writes it there: a newline in octal, and nothing else, so that two names may be written alike.
@@ -118,26 +161,33 @@ fn as_in_maps(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().split(|byte| *byte == b'\n').collect::<Vec<_>>().join(br"\012".as_slice())
 }
 
-/// What a process has open for writing, pipes and the like left out; and whether that is all, as no more than `most`
-/// descriptors are looked at. `None` where nothing can be seen.
+/// What a thread has open for writing, pipes and the like left out; and whether that is all: no more than `most`
+/// descriptors are looked at, and nobody sees which are under way to it through a socket. `None` where nothing can be seen.
 fn for_writing(pid: u32, most: usize) -> Option<(Vec<i32>, bool)> {
-    let mut writes = Vec::new();
+    let (mut writes, mut all) = (Vec::new(), true);
     for (at, entry) in fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten().enumerate() {
         if at == most {
             return Some((writes, false));
         }
         let Some(number) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         // Most are pipes; of the others the flags say the rest.
-        let is_file = fs::read_link(entry.path()).is_ok_and(|place| place.is_absolute());
-        if is_file && is_for_writing(pid, number) {
+        let Ok(place) = fs::read_link(entry.path()) else { continue };
+        if place.is_absolute() && is_for_writing(pid, number) {
             writes.push(number);
         }
+        all &= !place.as_os_str().as_bytes().starts_with(b"socket:") || !holds_descriptors(pid, number);
     }
-    Some((writes, true))
+    Some((writes, all))
 }
 
 fn ids(processes: &[Pid]) -> impl Iterator<Item = u32> {
     processes.iter().map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
+}
+
+/// Whether descriptors wait in a unix socket until somebody takes them: sent once, they need not be open anywhere else.
+fn holds_descriptors(pid: u32, number: i32) -> bool {
+    let told = fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
+    told.lines().filter_map(|line| line.strip_prefix("scm_fds:")).any(|waiting| waiting.trim() != "0")
 }
 
 fn is_for_writing(pid: u32, number: i32) -> bool {
@@ -162,7 +212,7 @@ mod tests {
             ("rw-s", "anon_inode:[perf]", None),
         ];
         for (rights, path, reaches) in cases {
-            let reaches = reaches.map(|path| path.as_bytes().to_vec());
+            let reaches = reaches.map(|path| (path.as_bytes().to_vec(), 1234));
             assert_eq!(shared(line(rights, path).as_bytes()), reaches, "{rights} {path}");
         }
         assert_eq!(shared(b"7f00-7f10 rw-s 00000000 00:01 5"), None);
@@ -203,6 +253,69 @@ for name in os.listdir('/proc/self/fd'):
 print('r', end='', flush=True)
 sys.stdin.read()
 ";
+
+    /// Ways to go on writing a file that the first thread has nothing open of.
+    const WAYS: [(&str, &str); 3] = [
+        (
+            "own table",
+            "
+def run():
+    libc.unshare(0x400)
+    os.open(sys.argv[1], os.O_RDWR)
+    ready()
+threading.Thread(target=run).start()
+",
+        ),
+        (
+            "first thread ended",
+            "
+os.open(sys.argv[1], os.O_RDWR)
+first = f'/proc/self/task/{os.getpid()}/stat'
+def run():
+    while open(first).read().split(') ')[1][0] != 'Z': pass
+    ready()
+threading.Thread(target=run).start()
+libc.syscall(60 if os.uname().machine == 'x86_64' else 93, 0)
+",
+        ),
+        (
+            "under way",
+            "
+ends = socket.socketpair()
+fd = os.open(sys.argv[1], os.O_RDWR)
+socket.send_fds(ends[0], [b'x'], [fd])
+os.close(fd)
+ready()
+",
+        ),
+    ];
+    const BEGINS: &str = "
+import ctypes, os, socket, sys, threading
+libc = ctypes.CDLL(None)
+def ready():
+    os.write(1, b'r')
+    os.read(0, 1)
+";
+
+    #[test]
+    fn what_a_thread_of_its_own_a_later_one_or_a_socket_has_is_held() {
+        for (way, script) in WAYS {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            let mut python = std::process::Command::new("python3");
+            python.args(["-c", &format!("{BEGINS}{script}")]).arg(file.path());
+            let pipe = std::process::Stdio::piped;
+            python.stdin(pipe()).stdout(pipe()).stderr(pipe());
+            let Ok(mut python) = python.spawn() else { return eprintln!("skipped: there is no python3 here") };
+            std::io::Read::read_exact(python.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+            let stamp = Stamp::from(&rustix::fs::stat(file.path()).unwrap());
+            let held = Held::by(&[Pid::from_child(&python)]);
+            assert!(held.holds(file.path(), &stamp), "{way}: {held:?}");
+            assert_eq!(held.unknown, way == "under way", "{held:?}");
+            drop(python.stdin.take());
+            python.kill().unwrap();
+            python.wait().unwrap();
+        }
+    }
 
     #[test]
     fn of_more_than_is_looked_at_the_first_are_known_and_that_it_is_not_all() {

@@ -103,6 +103,27 @@ impl Sight {
         handle.map_err(Lost::from).and_then(|fd| self.ours(End::Handle(fd))).unwrap_or_else(|Lost(seen)| seen)
     }
 
+    /// The file with this inode that a process has mapped, by its path as `/proc/PID/maps` says it.
+    pub(super) fn mapped(&self, path: &[u8], inode: u64) -> Seen {
+        let mut names = path.to_vec();
+        // A newline is written in octal, and a file may be called so: the inode tells which it is.
+        while let Some(at) = names.windows(4).position(|four| four == br"\012") {
+            names.splice(at..at + 4, *b"\n");
+        }
+        for names in [path, &names] {
+            let path = Path::new(OsStr::from_bytes(names));
+            let in_a_root = self.files.roots().any(|root| path.starts_with(root) && path != root);
+            if in_a_root
+                && !self.files.is_own_state(path)
+                && let Ok(Some(found)) = self.at(path)
+                && statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| stat.st_ino == inode)
+            {
+                return Seen::Inside(found);
+            }
+        }
+        Seen::Elsewhere
+    }
+
     /// A place that lies in a root by its path; `None` where there is no such directory.
     pub(super) fn at(&self, path: &Path) -> Result<Option<Found>, Errno> {
         match self.files.opened_parent(path) {
