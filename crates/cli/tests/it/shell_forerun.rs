@@ -38,3 +38,24 @@ fn a_job_comes_to_nothing_that_nika_is_about_to_put_in_place() {
     assert_eq!(fs::read_dir(world.root().join(temp)).expect("there").count(), 1);
     assert_eq!(peer.end(), 0);
 }
+
+#[test]
+fn a_job_does_not_come_to_the_lock_that_becomes_a_guarded_file() {
+    if !is_confined_here() {
+        return;
+    }
+    const SCRIPT: &str = "import os\nsaid = []\n\
+        for name in ['.git/config.lock', '.gitmodules.lock', '.git/index.lock']:\n    \
+            try:\n        open(name, 'r+'); said.append(f'did {name}')\n    \
+            except OSError as error: said.append(f'not {name} {error.errno}')\n\
+        print('tried', *said, flush=True)\n";
+    let world = world().file(".git/config", "[core]\n").file(".git/HEAD", "ref: refs/heads/main\n");
+    let world = world.file(".gitmodules", "").file(".git/config.lock", "[core]\n").file(".gitmodules.lock", "");
+    let world = world.file(".git/index.lock", "");
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "lock.py", SCRIPT);
+    let said = until(&mut peer, &begun.job, "tried");
+    assert!(said.contains("not .git/config.lock 30") && said.contains("not .gitmodules.lock 30"), "{said}");
+    assert!(said.contains("did .git/index.lock"), "{said}");
+    assert_eq!(peer.end(), 0);
+}

@@ -15,6 +15,9 @@ use nika_guard::profile::Profile;
 
 use crate::fs::is_temp_name;
 
+/// What is added to a name for the file that is to take its place.
+const LOCK: &str = ".lock";
+
 /// Guarded names; whatever their case.
 #[derive(Debug)]
 pub(super) struct Off {
@@ -29,8 +32,15 @@ pub(super) struct Off {
 impl Off {
     pub(super) fn of(profile: &Profile) -> Off {
         let all = profile.protected.iter().chain(&profile.absent);
-        let kept: HashSet<OsString> = all.map(|path| folded(path.as_os_str())).collect();
-        let above = kept.iter().flat_map(|path| Path::new(path).ancestors().skip(1)).map(OsString::from).collect();
+        let names: HashSet<OsString> = all.map(|path| folded(path.as_os_str())).collect();
+        // Git, and who does as git does, writes there and renames it. Who opened it before has the file then.
+        let lock = |name: &OsString| {
+            let mut lock = name.clone();
+            lock.push(LOCK);
+            lock
+        };
+        let kept: HashSet<OsString> = names.iter().map(lock).chain(names.iter().cloned()).collect();
+        let above = names.iter().flat_map(|path| Path::new(path).ancestors().skip(1)).map(OsString::from).collect();
         Off { kept, above, roots: profile.roots.clone(), opened: profile.opened.clone() }
     }
 
@@ -74,7 +84,12 @@ mod tests {
         let mut profile = Profile::new(Access::Workspace, "/w", "/home/dev");
         profile.roots = vec!["/w/.nika-00000000000000aa.tmp/r".into()];
         profile.opened = profile.roots.clone();
+        profile.protected = vec!["/r/.git/config".into()];
         let off = Off::of(&profile);
+        for (name, kept) in [("config", true), ("config.lock", true), ("CONFIG.LOCK", true), ("index.lock", false)] {
+            assert_eq!(off.keeps(&Path::new("/r/.git").join(name)), kept, "{name}");
+        }
+        assert!(off.is_above(Path::new("/r/.git")) && !off.is_above(Path::new("/r/.git/config.lock")));
         let cases = [
             (".nika-0123456789abcdef.tmp", true),
             (".nika-0123456789abcdef.tmp/0", true),
