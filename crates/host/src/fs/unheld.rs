@@ -347,7 +347,7 @@ pub(crate) mod tests {
             let change = world.change(cx, ".envrc");
             let (dir, name) = world.files.parent_of(&change.place.path).unwrap();
             let temp = super::super::temp_name();
-            let made = world.files.make_apart(&dir, &change, &temp).unwrap();
+            let made = world.files.make_apart(&dir, &change, temp.as_ref()).unwrap();
             made.name(&dir, temp.as_ref()).unwrap();
             // As on a file system that makes no nameless files.
             let apart = Apart { file: made.file, named: true };
