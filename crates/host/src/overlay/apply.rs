@@ -4,6 +4,7 @@
 //! permit ─▶ nobody else's change is overwritten ─▶ pre-images ─▶ intent ─▶ moves ─▶ done
 //! ```
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -227,12 +228,9 @@ impl Locked<'_> {
         for changes in layers {
             for entry in &changes.entries {
                 let now = self.stat(&mut parents, &entry.path)?;
-                // A directory that stays is changed by whoever makes a file in it: that is no conflict.
-                let stays = matches!(entry.what, What::Mode | What::Touched);
-                let merged = stays && entry.kind == Kind::Directory;
                 let same = match (&entry.stamp, &now) {
                     (None, None) => true,
-                    (Some(stamp), Some(now)) if merged => stamp.same_file(&Stamp::from(now)),
+                    (Some(stamp), Some(now)) if entry.is_merged() => stamp.same_file(&Stamp::from(now)),
                     (Some(stamp), Some(now)) => *stamp == Stamp::from(now) && !changes.is_disturbed(stamp),
                     _ => false,
                 };
@@ -377,6 +375,7 @@ impl Locked<'_> {
     ) -> Result<(), NotApplied> {
         let mut parents = Parents::default();
         for ((changes, copied), joined) in layers.iter().zip(copied).zip(joined) {
+            let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
             if copied.is_none() {
                 changes.join(joined);
             }
@@ -397,6 +396,11 @@ impl Locked<'_> {
             let is_overlay = is_overlay(&changes.layer.root);
             let moves = if is_overlay { self.one_by_one(changes)? } else { changes.moves.clone() };
             for (at, one) in moves.iter().enumerate() {
+                // Keeping what stood there took a while.
+                let stands = self.stat(&mut parents, &one.path)?;
+                if known.get(&*one.path).is_some_and(|entry| !changes.is_as_known(entry, stands.as_ref())) {
+                    return Err(NotApplied::Conflict(vec![self.files().place(one.path.clone())]));
+                }
                 if is_overlay && matches!(one.act, Act::Remove | Act::Swap) {
                     parents.come_up(self.files(), &one.path);
                 }
@@ -411,7 +415,7 @@ impl Locked<'_> {
                     source = copy;
                 }
                 let aside = own.join("old").join(at.to_string());
-                let old = self.stat(&mut parents, &one.path)?;
+                let old = if is_overlay { self.stat(&mut parents, &one.path)? } else { stands };
                 let new = match one.act {
                     Act::Put | Act::Swap => {
                         Some(identity(&rustix::fs::lstat(&source).map_err(|error| refused(&one.path, error))?))
@@ -476,11 +480,31 @@ impl Locked<'_> {
     }
 }
 
+impl Entry {
+    /// A directory that stays is changed by whoever makes a file in it: that is no conflict.
+    fn is_merged(&self) -> bool {
+        matches!(self.what, What::Mode | What::Touched) && self.kind == Kind::Directory
+    }
+}
+
 impl Changes<'_> {
     /// Whether what bears `stamp` changed while the command ran. What is put together by hand was looked at
     /// entry by entry, whenever the layer was made.
     fn is_disturbed(&self, stamp: &Stamp) -> bool {
         !self.by_hand && self.layer.precedes(stamp)
+    }
+
+    /// Whether what stands at an entry's path is what it was when the layer was read: the same but for the change time,
+    /// which a name that it got since moves, or else nothing else to git.
+    fn is_as_known(&self, entry: &Entry, now: Option<&Stat>) -> bool {
+        let now = now.map(Stamp::from);
+        match (&entry.stamp, &now) {
+            (None, None) => true,
+            (Some(stamp), Some(now)) if entry.is_merged() => stamp.same_file(now),
+            (Some(stamp), Some(now)) if stamp.same_content(now) => true,
+            (_, Some(_)) => self.is_no_other(entry),
+            (Some(_), None) => false,
+        }
     }
 
     /// Where an entry lies in the layer.

@@ -104,6 +104,29 @@ fn what_comes_to_stand_between_the_look_and_the_moves_is_a_conflict_too() {
 }
 
 #[test]
+fn what_others_write_while_the_former_state_is_kept_is_a_conflict() {
+    let Some(way) = way() else { return };
+    for (script, other) in [
+        ("echo x >>a", "echo theirs >>a"),
+        ("echo x >>a", "echo theirs >b; mv b a"),
+        ("rm a", "echo theirs >>a"),
+        ("rm -r d", "echo theirs >d/n"),
+        ("echo n >n", "echo theirs >n"),
+    ] {
+        let world = World::new();
+        world.bare("echo a >a; mkdir d");
+        let layer = world.layer();
+        world.run(&layer, way, script).unwrap();
+        let changes = layer.changes(&world.permit()).unwrap();
+        tick(&world, &layer);
+        world.bare(other);
+        let planned = world
+            .with(|locked, _| locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut Intent::new("c1")));
+        assert!(matches!(planned, Err(NotApplied::Conflict(_))), "{script} beside {other}: {planned:?}");
+    }
+}
+
+#[test]
 fn others_may_work_in_the_same_directories() {
     let Some(way) = way() else { return };
     let world = World::new();
