@@ -28,8 +28,13 @@ pub(super) enum Begun {
 /// target was written, or what was is known by [`begun`].
 pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<[i64; 4]>) -> Result<bool, Errno> {
     let (mut new, mut file) = (opened(source, OFlags::RDONLY)?, opened(target, OFlags::RDWR)?);
-    if Some(identity(&fstat(&file)?)) != old {
+    let stat = fstat(&file)?;
+    if Some(identity(&stat)) != old {
         return Ok(false);
+    }
+    // Its other names are not what is changed.
+    if stat.st_nlink > 1 {
+        return Err(Errno::INVAL);
     }
     let [kept, part] = names(&aside.1);
     let _ = unlinkat(aside.0, part.as_os_str(), AtFlags::empty());
@@ -161,6 +166,11 @@ mod tests {
             write_again(&at("source"), &at("target")).unwrap();
             assert_eq!(dir.path().join("target").metadata().unwrap().ino(), inode);
         }
+        let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| identity(&stat)).ok();
+        std::fs::hard_link(dir.path().join("target"), dir.path().join("name")).unwrap();
+        let before = std::fs::read(dir.path().join("name")).unwrap();
+        assert_eq!(write(&at("source"), &at("target"), &at("other"), id), Err(Errno::INVAL), "it has another name");
+        assert_eq!(std::fs::read(dir.path().join("name")).unwrap(), before);
         assert_eq!(
             write(&at("source"), &at("target"), &at("other"), Some([1, 2, 3, 4])),
             Ok(false),
