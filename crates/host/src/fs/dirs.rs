@@ -14,14 +14,14 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Cx, Kind, Preimage, ToolError, code, pathtext};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, StatxFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::change::Target;
 use super::commit::{sync_dir, temp_name};
 use super::sets::Begun;
-use super::{Change, Fsync, Locked, NotMade, Workspace, errno, sha256};
+use super::{Change, Fsync, Locked, NotMade, Workspace, errno, land, sha256};
 
 /// One that was missing.
 #[derive(Debug, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ impl Locked<'_> {
         for dir in begun.made() {
             let Some(temp) = &dir.temp else { continue };
             let (above, name) = self.files().parent_of(&dir.path)?;
-            match rustix::fs::renameat_with(&above, temp, &above, &name, RenameFlags::NOREPLACE) {
+            match land((&above, temp.as_ref()), (&above, &name)) {
                 Ok(()) => {}
                 // Others made it meanwhile, or something else in its place.
                 Err(Errno::EXIST) => {
