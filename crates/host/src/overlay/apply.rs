@@ -336,8 +336,8 @@ impl Locked<'_> {
         let staged = self.plan(layers, (&copied, &joined), &mut intent);
         let done = staged.and_then(|()| {
             self.sync(layers, &copied)?;
-            // One rename happens or does not: there is nothing to settle.
-            let alone = matches!(intent.steps.as_slice(), [only] if !matches!(only.act, Act::Set { .. }));
+            // One rename onto nothing happens or does not: there is nothing to settle.
+            let alone = matches!(intent.steps.as_slice(), [only] if only.act == Act::Put);
             if !alone || copied.iter().any(Option::is_some) {
                 intent.phase = Phase::Applying;
                 self.save(&file, &intent)?;
