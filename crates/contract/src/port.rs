@@ -380,6 +380,9 @@ pub trait Undo: Send + Sync {
     /// What was kept for this call so far was not changed after all: there is nothing to take back.
     fn void(&self) {}
 
+    /// The call fails, and yet not all that it changed could be taken back: what was kept counts, whatever becomes of it.
+    fn stands(&self) {}
+
     /// The same, for what goes on changing paths when the call has ended. `None` where nothing outlives a call.
     fn lasting(&self) -> Result<Option<Lasting>, ToolError> {
         Ok(None)

@@ -41,6 +41,7 @@ pub(crate) use open::{kind_of, sha256_of};
 pub(crate) use recovered::read_note;
 pub use recovered::{Outcome, Recovered, Why};
 pub(crate) use resolve::plain;
+pub(crate) use sets::stuck;
 #[cfg(test)]
 pub(crate) use unheld::tests::while_it_writes;
 pub(crate) use unheld::{is_guarded, unheld};

@@ -31,7 +31,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::fs::{NotMade, Stamp, Workspace};
+use crate::fs::{NotMade, Stamp, Workspace, is_absence};
 use crate::overlay::by_handle;
 pub(crate) use intent::{Intent, Named, Phase, Wanted, settle, wanted};
 
@@ -88,6 +88,35 @@ impl Step {
     /// Whether its entries wait and go beside its place: then it is of a set, and not of a layer.
     fn is_beside(&self) -> bool {
         self.source.parent() == self.target.parent()
+    }
+
+    /// Whether this is the new one, which is of no use where it lies. What was made is made: who still writes to it writes to
+    /// one without a name.
+    fn is_ours(&self, there: [i64; 4], phase: Phase) -> bool {
+        match phase {
+            Phase::Staging | Phase::RollingBack => self.is_new(Some(there)),
+            Phase::Applying => self.new.is_some_and(|new| new[0] == there[0]),
+        }
+    }
+
+    /// Whether this is what stood there.
+    fn is_former(&self, there: [i64; 4], phase: Phase) -> bool {
+        match phase {
+            Phase::Staging | Phase::RollingBack => self.old == Some(there),
+            Phase::Applying => self.old.is_some_and(|old| old[0] == there[0]),
+        }
+    }
+
+    /// Whether the former one is of no use any more: the new one is in its place, or it is there itself.
+    fn former_goes(&self, places: &Places<'_>, phase: Phase) -> bool {
+        match (phase, self.act) {
+            (Phase::Staging | Phase::RollingBack, _) => step::who(&places.target) == self.old,
+            // Where a move takes two calls, the new one has both names for a moment.
+            (Phase::Applying, Act::Swap) => {
+                self.is_new(step::who(&places.target)) || !self.is_new(step::who(&places.source))
+            }
+            (Phase::Applying, _) => true,
+        }
     }
 
     /// Whether this is the new one, as it was made.
@@ -218,14 +247,30 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    /// Takes every move back that was made, the last one first.
-    pub(crate) fn back(&mut self, steps: &[Step]) {
+    /// Takes every move back that was made, the last one first. An error where one could not be, when all others are: then
+    /// what stood there still lies where its move put it.
+    pub(crate) fn back(&mut self, steps: &[Step]) -> Result<(), ToolError> {
+        let mut all = Ok(());
         for step in steps.iter().rev() {
-            if let Ok(places) = self.places(step) {
-                // What cannot be moved back stays; there is nobody left to tell.
-                let _ = step.take_back(&places);
+            let back = match self.places(step) {
+                Ok(places) => step.take_back(&places).map_err(|error| refused(&step.target, error)),
+                Err(error) => Err(error),
+            };
+            // Others removed the directory with what was in it; or it was settled, but for the note.
+            if back.is_err() && self.is_gone(step) {
+                continue;
             }
+            all = all.and(back);
         }
+        all
+    }
+
+    /// Whether a directory of a step's places is no more.
+    fn is_gone(&mut self, step: &Step) -> bool {
+        let own = !step.is_beside();
+        self.target.of(self.files, &step.target, false).is_err_and(is_absence)
+            || self.source.of(self.files, &step.source, own).is_err_and(is_absence)
+            || self.aside.of(self.files, &step.aside, own).is_err_and(is_absence)
     }
 
     /// Whether what stood at every path stands there.
@@ -233,23 +278,23 @@ impl<'a> Mover<'a> {
         steps.iter().all(|step| self.places(step).is_ok_and(|places| step::who(&places.target) == step.old))
     }
 
-    /// Removes what lies beside the places of a set. What others put there at the last moment, and what could not go back
-    /// as yet others put something in its place, stays.
+    /// Removes what lies beside the places of a set: new ones that are of no use any more, and former ones where others
+    /// stand as they should. What others put there at the last moment, and what could not go back as yet others put something
+    /// in its place, stays.
     pub(crate) fn clear(&mut self, steps: &[Step], phase: Phase) {
         for step in steps.iter().filter(|step| step.is_beside()) {
             let Ok(places) = self.places(step) else { continue };
-            let is_ours = |at: &At<'_>| match step::who(at) {
-                None => false,
-                // Nothing was moved yet.
-                Some(_) if phase == Phase::Staging => true,
-                // What was made is made: who still writes to a former file writes to one without a name.
-                Some(there) if phase == Phase::Applying => {
-                    [step.new, step.old].into_iter().flatten().any(|known| known[0] == there[0])
+            let former_goes = step.former_goes(&places, phase);
+            for at in [&places.source, &places.aside] {
+                let goes = match step::who(at) {
+                    None => false,
+                    // Nothing was moved yet.
+                    Some(_) if phase == Phase::Staging => true,
+                    Some(there) => step.is_ours(there, phase) || former_goes && step.is_former(there, phase),
+                };
+                if goes {
+                    discard(at.0, &at.1);
                 }
-                there => there == step.old || step.is_new(there),
-            };
-            for at in [&places.source, &places.aside].into_iter().filter(|at| is_ours(at)) {
-                discard(at.0, &at.1);
             }
         }
     }

@@ -167,6 +167,7 @@ fn a_set_is_whole_or_nothing_also_where_names_can_neither_be_exchanged_nor_given
         {"op": "delete", "file_path": "a.txt"},
         {"op": "create", "file_path": "a.txt", "content": "new\n"},
         {"op": "create", "file_path": "n.txt", "content": "new\n"},
+        {"op": "create", "file_path": "x/y/n.txt", "content": "new\n"},
         {"op": "delete", "file_path": "gone.txt"},
         {"op": "move", "file_path": "from.txt", "to": "to.txt"},
     ]});
@@ -186,6 +187,40 @@ fn a_set_is_whole_or_nothing_also_where_names_can_neither_be_exchanged_nor_given
     let settled = killed_where_some_fail((root, state), &begin, (&words, &faults), (&old, &new));
     let Some((kept, made)) = settled else { return };
     assert!(kept >= 8 && made >= 8, "{kept} kept, {made} made");
+}
+
+#[test]
+fn what_cannot_be_taken_back_now_is_taken_back_by_the_next_start() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let beside = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt", "content": "new\n"},
+        {"op": "delete", "file_path": "b.txt"},
+        {"op": "create", "file_path": "b.txt", "content": "new\n"},
+    ]});
+    // A file gives way to a directory: that is put together in a layer.
+    let in_layer = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt/in.txt", "content": "new\n"},
+        {"op": "delete", "file_path": "b.txt"},
+        {"op": "create", "file_path": "b.txt", "content": "new\n"},
+    ]});
+    for set in [beside, in_layer].map(|set| set.to_string()) {
+        empty(root);
+        for name in ["a", "b"] {
+            std::fs::write(root.join(format!("{name}.txt")), format!("old {name}\n")).expect("written");
+        }
+        let old = all(root);
+        let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+        // The first move is made, and nothing can be moved from then on.
+        let options = ["-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:error=EIO:when=2+"];
+        let Some(status) = traced(root, state, &options, &words) else { return };
+        assert!(!status.success());
+        assert_ne!(all(root), old, "the first one stands");
+        runs(root, state, &["call", "list_dir"]);
+        assert_eq!(all(root), old, "{set}");
+    }
 }
 
 #[test]

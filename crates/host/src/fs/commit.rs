@@ -25,7 +25,7 @@ use rustix::io::Errno;
 use super::change::Target;
 use super::dirs::keep_made;
 use super::dress::{dress, wear, worn, worn_by_all};
-use super::sets::Begun;
+use super::sets::{Begun, stuck};
 use super::unheld::unheld;
 use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, land, sha256};
 
@@ -82,6 +82,10 @@ impl Locked<'_> {
         match self.carry_out(cx, &changes, begun.as_mut(), &mut made) {
             Ok(written) => Ok(written),
             Err(error) => {
+                if begun.as_ref().is_some_and(|begun| begun.stuck) {
+                    cx.undo.stands();
+                    return Err(NotMade::Refused(stuck(ToolError::from(error))));
+                }
                 // Nothing of it was staged, or it was brought back.
                 begun.iter().for_each(|begun| self.abandon(begun));
                 // The deepest first; one that somebody else has put something in stays.

@@ -28,6 +28,8 @@ pub(super) struct Begun {
     /// Where it was noted.
     pub(super) file: PathBuf,
     intent: Intent,
+    /// Not all of it could be brought back: the next start tries again.
+    pub(super) stuck: bool,
 }
 
 impl Begun {
@@ -39,6 +41,13 @@ impl Begun {
     pub(super) fn made_mut(&mut self) -> &mut [Made] {
         &mut self.intent.made
     }
+}
+
+/// The error of a set that failed, and not all of it could be brought back.
+pub(crate) fn stuck(error: ToolError) -> ToolError {
+    let message = format!("{}; not all that was changed before could be taken back", error.message);
+    ToolError::new(code::WRITE_FAILED, message)
+        .hint("the next call or start tries that again; `undo` takes back what stands then")
 }
 
 impl Locked<'_> {
@@ -72,7 +81,7 @@ impl Locked<'_> {
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));
         self.save(&file, &intent)?;
-        Ok(Begun { file, intent })
+        Ok(Begun { file, intent, stuck: false })
     }
 
     /// Makes verified changes together. Pre-images are kept already.
@@ -82,7 +91,7 @@ impl Locked<'_> {
         changes: &[Change],
         written: &mut [Written],
     ) -> Result<(), NotMade> {
-        let Begun { file, intent } = begun;
+        let Begun { file, intent, stuck } = begun;
         // Syncing many files takes long enough for somebody to save one of them: look once more, at the
         // last moment before the set decides.
         let staged = self.stage(changes, intent).and_then(|()| self.still_as_expected(changes));
@@ -93,16 +102,10 @@ impl Locked<'_> {
             Ok(self.unheld(changes)?)
         });
         if let Err(error) = done {
-            if intent.phase == Phase::Applying {
-                intent.phase = Phase::RollingBack;
-                // Brought back even when that cannot be noted: a set that failed must not be finished later.
-                let _ = self.save(file, intent);
+            *stuck = intent.phase == Phase::Applying && !self.bring_back(file, intent);
+            if !*stuck {
+                Mover::new(self.files).clear(&intent.steps, intent.phase);
             }
-            let mut mover = Mover::new(self.files);
-            if intent.phase == Phase::RollingBack {
-                mover.back(&intent.steps);
-            }
-            mover.clear(&intent.steps, intent.phase);
             return Err(error);
         }
         Mover::new(self.files).clear(&intent.steps, intent.phase);
@@ -126,6 +129,24 @@ impl Locked<'_> {
             self.files.unheld(change, (&dir, &name), u64::MAX)?;
         }
         Ok(())
+    }
+
+    /// Takes back what was made of moves that failed, which must not be finished later. Whether all of it is, and no note
+    /// says otherwise: else nothing of it may be removed, and whoever settles it next finds all that it needs.
+    pub(crate) fn bring_back(&mut self, file: &Path, intent: &mut Intent) -> bool {
+        intent.phase = Phase::RollingBack;
+        let noted = self.save(file, intent).is_ok();
+        match Mover::new(self.files).back(&intent.steps) {
+            Ok(()) if noted => true,
+            // A full disk: what is in the note is not so any more.
+            Ok(()) => std::fs::remove_file(file).is_ok() || !file.exists(),
+            Err(_) => {
+                if !noted {
+                    let _ = self.save(file, intent);
+                }
+                false
+            }
+        }
     }
 
     /// Notes anew what is to be made together.

@@ -68,7 +68,8 @@ pub(crate) fn settle(locked: &Locked<'_>, note: &Path) -> Result<Recovered, Why>
             Err(error) => return Err(Why::Failed(ToolError::from(error).message)),
         },
         Phase::RollingBack => {
-            mover.back(&intent.steps);
+            // Where one cannot be moved back now, the next start tries again.
+            mover.back(&intent.steps).map_err(|error| Why::Failed(error.message))?;
             Outcome::RolledBack
         }
         Phase::Staging => Outcome::RolledBack,

@@ -145,7 +145,8 @@ impl Step {
     /// The new one goes back to where it waited, and the old one to its place.
     fn give_back(&self, places: &Places<'_>) -> Result<(), Errno> {
         let Places { target, source, aside, .. } = places;
-        if who(source).is_none() {
+        // Where a move takes two calls, a kill came between them: the new one has both names.
+        if who(source).is_none() || who(source) == who(target) {
             who(aside).ok_or(Errno::NOENT)?;
             self.wait_again(places)?;
             return places.onto_nothing(aside, target).map(drop);
@@ -162,7 +163,7 @@ impl Step {
     /// The new one goes back to where it waited, unless others wrote to it just then.
     fn wait_again(&self, places: &Places<'_>) -> Result<(), Errno> {
         let Places { target, source, .. } = places;
-        places.rename(target, source, RenameFlags::NOREPLACE)?;
+        places.onto_nothing(target, source)?.then_some(()).ok_or(Errno::EXIST)?;
         match self.is_new(who(source)) {
             true => Ok(()),
             false => places.rename(source, target, RenameFlags::NOREPLACE),

@@ -22,7 +22,7 @@ use super::stage::Stage;
 use super::unheld::unheld;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, temp_name, worn};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, stuck, temp_name, worn};
 use crate::git::{INDEX_BYTES, meaning};
 use crate::moves::{Act, Intent, Mover, Named, Parents, Phase, Step, identity, is_overlay, refused};
 
@@ -349,13 +349,16 @@ impl Locked<'_> {
                 layers.iter().zip(&copied).filter_map(|(changes, copied)| copied.as_ref().map(|_| changes)),
             )?)
         });
-        if done.is_err() {
-            if intent.phase == Phase::Applying {
-                intent.phase = Phase::RollingBack;
-                // Brought back even when that cannot be noted: what failed must not be finished later.
-                let _ = self.save(&file, &intent);
-            }
-            Mover::new(self.files()).back(&intent.steps);
+        let back = match (&done, intent.phase) {
+            (Ok(()), _) => true,
+            (Err(_), Phase::Applying) => self.bring_back(&file, &mut intent),
+            (Err(_), _) => Mover::new(self.files()).back(&intent.steps).is_ok(),
+        };
+        if !back {
+            // What stood there may still lie in these, and whoever settles it finds it by the note.
+            layers.iter().for_each(|changes| changes.layer.leave());
+            cx.undo.stands();
+            return done.map_err(|error| NotApplied::Refused(stuck(ToolError::from(error))));
         }
         copied.iter().flatten().for_each(|dir| sweep::remove_tree(dir));
         self.finish(&file);

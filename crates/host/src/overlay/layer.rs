@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nika_contract::{ToolError, code};
 use nika_guard::Permit;
@@ -55,6 +56,8 @@ pub struct Layer {
     pub(super) index_before: Option<IndexBefore>,
     /// Directories of the root that layers of their own lie over.
     pub(super) not_in: Vec<PathBuf>,
+    /// An intent names it that is not settled yet: whoever settles that throws it away.
+    is_left: AtomicBool,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
     _owner: File,
 }
@@ -121,6 +124,7 @@ impl Layer {
             indexes: HashMap::new(),
             index_before: IndexBefore::of(root),
             not_in: Vec::new(),
+            is_left: AtomicBool::new(false),
             _owner,
         };
         layer.furnish().map_err(unusable)?;
@@ -192,6 +196,15 @@ impl Layer {
         let _ = std::thread::Builder::new().name("layer".into()).spawn(move || drop(self));
     }
 
+    /// Leaves it to whoever settles the intent that names it.
+    pub(super) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_left(&self) -> bool {
+        self.is_left.load(Ordering::Relaxed)
+    }
+
     /// Where the layer has what stands at `path`.
     pub(super) fn inside(&self, path: &Path) -> PathBuf {
         self.upper().join(path.strip_prefix(&self.root).unwrap_or(Path::new("")))
@@ -209,7 +222,9 @@ impl Layer {
 
 impl Drop for Layer {
     fn drop(&mut self) {
-        sweep::remove_tree(&self.dir);
+        if !*self.is_left.get_mut() {
+            sweep::remove_tree(&self.dir);
+        }
     }
 }
 

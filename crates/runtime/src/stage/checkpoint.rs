@@ -81,6 +81,10 @@ impl Undo for CallUndo<'_> {
         }
     }
 
+    fn stands(&self) {
+        self.kept.store(false, Ordering::Relaxed);
+    }
+
     fn lasting(&self) -> Result<Option<Lasting>, ToolError> {
         let checkpoints = Arc::clone(&self.runtime.parts.checkpoints);
         let call = self.meta.call.clone();
