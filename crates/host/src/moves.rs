@@ -82,6 +82,9 @@ pub(crate) struct Step {
     /// What exactly must have stood there; known while the process lives.
     #[serde(skip)]
     pub(crate) stamp: Option<Stamp>,
+    /// Nothing in a directory that goes may have changed after this; known while the process lives.
+    #[serde(skip)]
+    pub(crate) since: Option<(i64, u64)>,
 }
 
 impl Step {
@@ -240,7 +243,7 @@ impl<'a> Mover<'a> {
         for step in steps {
             // The directory of the place itself may have gone with a later move.
             let (source, aside) = beside(self.files, (&mut self.source, &mut self.aside), step)?;
-            if !step.is_kept(&source, &aside) {
+            if !step.is_kept(&source, &aside) || step.takes_others_along(&source, &aside) {
                 return Err(NotMade::Moved(self.files.place(step.target.clone())));
             }
         }

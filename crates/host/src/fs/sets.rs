@@ -77,6 +77,7 @@ impl Locked<'_> {
                 was: None,
                 emptied: false,
                 stamp,
+                since: None,
             });
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, statat};
 use rustix::io::Errno;
@@ -9,6 +10,9 @@ use rustix::io::Errno;
 use super::{Act, At, Places, Step, identity, in_place};
 use crate::fs::{Stamp, land};
 use crate::overlay::{by_handle, with_rights};
+
+/// Directories within directories: what is deeper is in no layer.
+const MAX_DEPTH: usize = 256;
 
 impl Step {
     /// Whether the path is as the step leaves it. What comes out of a name and is not what was looked at goes back.
@@ -142,6 +146,17 @@ impl Step {
         }
     }
 
+    /// Whether others wrote to what is in a directory that was moved away, or put something there, since it was judged.
+    pub(super) fn takes_others_along(&self, source: &At<'_>, aside: &At<'_>) -> bool {
+        let Some(since) = self.since else { return false };
+        let came_out = match self.act {
+            Act::Put | Act::Set { .. } => return false,
+            Act::Swap if who(aside).is_none() => source,
+            Act::Remove | Act::Swap => aside,
+        };
+        who(came_out) == self.old && has_later(came_out.0, &came_out.1, since, 0)
+    }
+
     /// The new one goes back to where it waited, and the old one to its place.
     fn give_back(&self, places: &Places<'_>) -> Result<(), Errno> {
         let Places { target, source, aside, .. } = places;
@@ -249,6 +264,19 @@ fn is_empty((dir, name): &At<'_>) -> bool {
     rustix::fs::openat(*dir, name.as_os_str(), flags, Mode::empty())
         .and_then(rustix::fs::Dir::new)
         .is_ok_and(|entries| entries.flatten().all(|entry| matches!(entry.file_name().to_bytes(), b"." | b"..")))
+}
+
+/// Whether something in a directory changed after a moment. A move of it changes nothing in it.
+fn has_later(above: &OwnedFd, name: &OsStr, moment: (i64, u64), depth: usize) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(dir) = rustix::fs::openat(above, name, flags, Mode::empty()) else { return false };
+    let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return false };
+    entries.flatten().filter(|entry| !matches!(entry.file_name().to_bytes(), b"." | b"..")).any(|entry| {
+        let Ok(stat) = statat(&dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) else { return false };
+        let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        Stamp::from(&stat).changed() > moment || is_dir && depth < MAX_DEPTH && has_later(&dir, name, moment, depth + 1)
+    })
 }
 
 fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {

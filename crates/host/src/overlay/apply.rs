@@ -437,6 +437,7 @@ impl Locked<'_> {
                     was: old.as_ref().map(|stat| (bits(stat), mtime(stat))),
                     emptied: one.emptied,
                     stamp: old.as_ref().map(Stamp::from),
+                    since: (!changes.by_hand && !one.emptied).then_some(changes.layer.began),
                 });
             }
         }

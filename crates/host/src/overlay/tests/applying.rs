@@ -127,6 +127,32 @@ fn what_others_write_while_the_former_state_is_kept_is_a_conflict() {
 }
 
 #[test]
+fn what_others_put_into_a_directory_that_goes_at_the_last_moment_is_a_conflict() {
+    let Some(way) = way() else { return };
+    for script in ["rm -r d", "mv d d2", "rm -r d; mkdir d; echo n >d/n"] {
+        for other in ["echo theirs >d/e/n", "echo theirs >>d/e/a", "chmod 600 d/e/a"] {
+            let world = World::new();
+            world.bare("mkdir -p d/e; echo a >d/e/a");
+            let layer = world.layer();
+            world.run(&layer, way, script).unwrap();
+            let changes = layer.changes(&world.permit()).unwrap();
+            let made = world.with(|locked, _| {
+                let mut intent = Intent::new("c1");
+                locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
+                tick(&world, &layer);
+                world.bare(other);
+                let mut mover = Mover::new(locked.files());
+                let made = mover.make(&intent.steps);
+                mover.back(&intent.steps).unwrap();
+                made
+            });
+            assert!(made.is_err(), "{script} beside {other}");
+            assert!(world.root.join("d/e/a").exists(), "{script} beside {other}");
+        }
+    }
+}
+
+#[test]
 fn others_may_work_in_the_same_directories() {
     let Some(way) = way() else { return };
     let world = World::new();
