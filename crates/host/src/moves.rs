@@ -223,11 +223,13 @@ impl<'a> Mover<'a> {
         let mut whole = true;
         for step in steps {
             let done = match self.places(step) {
-                Ok(places) => step.make(&places, careful).map_err(|error| refused(&step.target, error))?,
-                // Its directory is gone with what was in it; the other paths can still be finished.
-                Err(_) if careful => false,
+                Ok(places) => Some(step.make(&places, careful).map_err(|error| refused(&step.target, error))?),
+                // Its directory is gone with what was in it; the other paths can still be finished. Or it was settled, but for
+                // the note.
+                Err(_) if careful => None,
                 Err(error) => return Err(error.into()),
             };
+            let done = done.unwrap_or_else(|| self.stands_as_made(step));
             if !done && !careful {
                 return Err(NotMade::Moved(self.files.place(step.target.clone())));
             }
@@ -266,6 +268,16 @@ impl<'a> Mover<'a> {
             all = all.and(back);
         }
         all
+    }
+
+    /// Whether the place of a step is as it leaves it.
+    fn stands_as_made(&mut self, step: &Step) -> bool {
+        let stands = self.target.of(self.files, &step.target, false).map(|target| step::who(&target));
+        match step.act {
+            Act::Put | Act::Swap => stands.is_ok_and(|stands| stands.is_some() && stands == step.new),
+            Act::Remove => stands.is_ok_and(|stands| stands.is_none()),
+            Act::Set { .. } => false,
+        }
     }
 
     /// Whether a directory of a step's places is no more.

@@ -86,12 +86,13 @@ pub(crate) fn settle(locked: &Locked<'_>, note: &Path) -> Result<Recovered, Why>
             Phase::Applying => false,
             Phase::RollingBack => mover.is_void(&intent.steps),
         };
-    let _ = std::fs::remove_file(note);
+    // The note goes last: what lies in the root is known by it.
     for Named(dir) in &intent.scratch {
         if is_ours(dir) {
             remove_tree(dir);
         }
     }
+    let _ = std::fs::remove_file(note);
     Ok(Recovered { call: intent.call, outcome, is_void })
 }
 
