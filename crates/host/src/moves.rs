@@ -12,7 +12,7 @@
 //! | phase | on disk | the next start |
 //! |---|---|---|
 //! | staging | some of the new entries, where they wait | removes them: the old state |
-//! | applying | every new entry, whole, and synced | finishes the moves: the new state |
+//! | applying | every new entry, whole, and synced | finishes the moves: the new state; where others took a place, the old one |
 //! | rolling back | every former entry, where its move put it | moves them back: the old state |
 //!
 //! Which moves were made is told by who stands where: a rename keeps inode, size and modification time. Whoever holds the
@@ -268,6 +268,20 @@ impl<'a> Mover<'a> {
             all = all.and(back);
         }
         all
+    }
+
+    /// Whether a move cannot be made as others took its place, and all that stood at the other ones is there still: then none
+    /// of them is better than half of a move.
+    pub(crate) fn can_go_back(&mut self, steps: &[Step]) -> bool {
+        let mut waits = false;
+        for step in steps {
+            let Ok(places) = self.places(step) else { return false };
+            if step.is_cleared(&places) {
+                return false;
+            }
+            waits |= step.waits(&places);
+        }
+        waits
     }
 
     /// Whether the place of a step is as it leaves it.

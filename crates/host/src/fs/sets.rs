@@ -287,7 +287,9 @@ impl Locked<'_> {
         let own_inflight = self.files.inflight_path();
         let mut settled = Vec::new();
         let entries = std::fs::read_dir(self.files.sets_dir()).into_iter().flatten().flatten();
-        for path in entries.map(|entry| entry.path()).filter(|path| *path != own_inflight) {
+        // All of them first: a note may be written anew.
+        let entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        for path in entries.into_iter().filter(|path| *path != own_inflight) {
             match path.extension().and_then(|ext| ext.to_str()) {
                 Some("json") => settled.push((settle(self, &path), path)),
                 Some("inflight") => {

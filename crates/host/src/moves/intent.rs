@@ -57,23 +57,27 @@ impl Intent {
 }
 
 /// Settles what a dead process left of its moves. Where it cannot, all stays as it is.
-pub(crate) fn settle(locked: &Locked<'_>, note: &Path) -> Result<Recovered, Why> {
-    let intent: Intent = read_note(note, VERSION)?;
+pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Recovered, Why> {
+    let mut intent: Intent = read_note(note, VERSION)?;
+    let mut outcome = Outcome::RolledBack;
+    if intent.phase == Phase::Applying {
+        let mut mover = Mover::new(locked.files());
+        let whole = mover.forward(&intent.steps, true).map_err(|error| Why::Failed(ToolError::from(error).message))?;
+        let goes_back = !whole && mover.can_go_back(&intent.steps);
+        drop(mover);
+        if goes_back {
+            intent.phase = Phase::RollingBack;
+            locked.save(note, &intent).map_err(|error| Why::Failed(error.message))?;
+        } else {
+            outcome = if whole { Outcome::Finished } else { Outcome::FinishedInPart };
+        }
+    }
     let files = locked.files();
     let mut mover = Mover::new(files);
-    let outcome = match intent.phase {
-        Phase::Applying => match mover.forward(&intent.steps, true) {
-            Ok(true) => Outcome::Finished,
-            Ok(false) => Outcome::FinishedInPart,
-            Err(error) => return Err(Why::Failed(ToolError::from(error).message)),
-        },
-        Phase::RollingBack => {
-            // Where one cannot be moved back now, the next start tries again.
-            mover.back(&intent.steps).map_err(|error| Why::Failed(error.message))?;
-            Outcome::RolledBack
-        }
-        Phase::Staging => Outcome::RolledBack,
-    };
+    if intent.phase == Phase::RollingBack {
+        // Where one cannot be moved back now, the next start tries again.
+        mover.back(&intent.steps).map_err(|error| Why::Failed(error.message))?;
+    }
     mover.clear(&intent.steps, intent.phase);
     match intent.phase {
         Phase::Applying => files.remove_emptied(&intent.emptied),

@@ -146,6 +146,30 @@ impl Step {
         }
     }
 
+    /// Whether it is not made, and cannot be: others took its place.
+    pub(super) fn waits(&self, places: &Places<'_>) -> bool {
+        let Places { target, source, aside, .. } = places;
+        match self.act {
+            Act::Put | Act::Swap => {
+                let is_waiting = self.new.is_some() && who(source) == self.new && who(target) != self.new;
+                is_waiting && in_place::begun(source, target, aside, self.old).is_none()
+            }
+            Act::Remove => who(target).is_some(),
+            Act::Set { .. } => false,
+        }
+    }
+
+    /// Whether what stood there was moved away, and lies nowhere any more.
+    pub(super) fn is_cleared(&self, places: &Places<'_>) -> bool {
+        let Places { target, source, aside, .. } = places;
+        let lies = match self.act {
+            Act::Put | Act::Set { .. } => true,
+            Act::Swap => who(source).is_some() || who(aside).is_some(),
+            Act::Remove => who(target).is_some() || who(aside).is_some(),
+        };
+        !lies && !self.emptied && self.old.is_some()
+    }
+
     /// Whether others wrote to what is in a directory that was moved away, or put something there, since it was judged.
     pub(super) fn takes_others_along(&self, source: &At<'_>, aside: &At<'_>) -> bool {
         let Some(since) = self.since else { return false };
