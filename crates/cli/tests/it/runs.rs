@@ -535,7 +535,7 @@ outputs:
 
 /// The traces' lines, of the one run there is.
 fn trace_of(state: &Path) -> Vec<Value> {
-    let mut open = vec![state.to_path_buf()];
+    let (mut open, mut lines) = (vec![state.to_path_buf()], Vec::new());
     while let Some(dir) = open.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -543,11 +543,12 @@ fn trace_of(state: &Path) -> Vec<Value> {
                 open.push(path);
             } else if path.to_string_lossy().contains("/runs/journal/run-") {
                 let text = std::fs::read_to_string(&path).expect("readable");
-                return text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+                // A run that was killed before it had begun has a journal as well, with nothing of a task in it.
+                lines.extend(text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()));
             }
         }
     }
-    Vec::new()
+    lines
 }
 
 /// Killed at any moment and gone on with until it is done, a run ends as one that was never killed; what the trace says
