@@ -37,7 +37,10 @@ pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Optio
         return Err(Errno::INVAL);
     }
     let [kept, part] = names(&aside.1);
-    let _ = unlinkat(aside.0, part.as_os_str(), AtFlags::empty());
+    // The target is still the old one: what a kill before the first byte of the new one left aside is no more than it.
+    for name in [&part, &kept] {
+        let _ = unlinkat(aside.0, name.as_os_str(), AtFlags::empty());
+    }
     copy(&mut file, &mut opened(&(aside.0, part.clone()), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?)?;
     land((aside.0, &part), (aside.0, &kept))?;
     copy(&mut new, &mut file)?;
@@ -147,6 +150,9 @@ mod tests {
             let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| identity(&stat)).ok();
             let told = || begun(&at("source"), &at("target"), &at("aside"), id);
             assert_eq!(told(), None, "nothing lies aside");
+            // A kill when all was kept, and nothing was written yet.
+            set("aside.kept", old);
+            set("aside.part", old);
             assert_eq!(write(&at("source"), &at("target"), &at("aside"), id), Ok(true));
             assert_eq!(std::fs::read_to_string(dir.path().join("target")).unwrap(), new);
             assert_eq!(std::fs::read_to_string(dir.path().join("aside.kept")).unwrap(), old);
