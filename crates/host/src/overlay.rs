@@ -51,4 +51,4 @@ pub(crate) use sweep::{orphans, remove_tree};
 pub use walk::{Changes, Entry, What};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::durability::{empty, nika, traced};
+use crate::durability_notes::sets;
 
 const KILLED_AT: [&str; 10] = [
     "mkdirat",
@@ -193,20 +194,7 @@ fn a_set_is_whole_or_nothing_also_where_names_can_neither_be_exchanged_nor_given
 fn what_cannot_be_taken_back_now_is_taken_back_by_the_next_start() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     let (root, state) = (root.path(), state.path());
-    let beside = json!({"changes": [
-        {"op": "delete", "file_path": "a.txt"},
-        {"op": "create", "file_path": "a.txt", "content": "new\n"},
-        {"op": "delete", "file_path": "b.txt"},
-        {"op": "create", "file_path": "b.txt", "content": "new\n"},
-    ]});
-    // A file gives way to a directory: that is put together in a layer.
-    let in_layer = json!({"changes": [
-        {"op": "delete", "file_path": "a.txt"},
-        {"op": "create", "file_path": "a.txt/in.txt", "content": "new\n"},
-        {"op": "delete", "file_path": "b.txt"},
-        {"op": "create", "file_path": "b.txt", "content": "new\n"},
-    ]});
-    for set in [beside, in_layer].map(|set| set.to_string()) {
+    for set in sets().map(|(_, set)| set.to_string()) {
         empty(root);
         for name in ["a", "b"] {
             std::fs::write(root.join(format!("{name}.txt")), format!("old {name}\n")).expect("written");

@@ -23,7 +23,7 @@ struct Scene<'a> {
 }
 
 /// A set that is made by itself, and one that is put together in a layer.
-fn sets() -> [(&'static str, Value); 2] {
+pub fn sets() -> [(&'static str, Value); 2] {
     let by_name = json!({"changes": [
         {"op": "delete", "file_path": "a.txt"},
         {"op": "create", "file_path": "a.txt", "content": "new\n"},

@@ -153,15 +153,15 @@ pub(crate) mod tests {
     use std::fs;
     use std::io::{Read, Write};
     use std::path::Path;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::{Arc, Mutex};
 
-    use nika_contract::{CallId, Cancel, Clock, Cx, Preimage, Progress, SessionState, Silent, Undo};
-    use nika_guard::{Effect, Effects, Mode as Stance, Policy};
+    use nika_contract::Cx;
 
     use super::super::commit::Apart;
-    use super::super::{Change, Fsync, NotMade, Settings, sha256};
+    use super::super::{Change, NotMade, sha256};
     use super::*;
+    use crate::overlay::tests::World;
 
     /// Runs `act`, which writes a file at `path`, and `meanwhile` when it is about to write there.
     pub(crate) fn while_it_writes<T>(path: &Path, meanwhile: impl FnOnce() + Send, act: impl FnOnce() -> T) -> T {
@@ -195,103 +195,32 @@ pub(crate) mod tests {
         })
     }
 
-    #[derive(Debug)]
-    struct Nothing;
-
-    impl Undo for Nothing {
-        fn keep(&self, _: &Preimage<'_>) -> Result<(), ToolError> {
-            Ok(())
-        }
+    fn place(world: &World, name: &str) -> Place {
+        world.files().place(world.root.join(name))
     }
 
-    impl Clock for Nothing {
-        fn unix_ms(&self) -> u64 {
-            0
-        }
+    /// Another text in a file that stands.
+    fn change(world: &World, cx: &Cx<'_>, name: &str) -> Change {
+        let place = place(world, name);
+        let now = world.files().look(cx.permit, &place, 1 << 20).unwrap().unwrap();
+        let target = super::super::Target::File { bytes: b"new\n".to_vec(), mode: None, dress: None };
+        Change { place, expect: now, target }
     }
 
-    struct World {
-        _dir: tempfile::TempDir,
-        root: std::path::PathBuf,
-        files: Workspace,
+    /// The one temporary name that there is, opened as whoever wants to write there later does.
+    fn held(world: &World) -> File {
+        let temps = fs::read_dir(&world.root).unwrap().flatten().map(|one| one.path());
+        // A second name of the former file is none of it.
+        let is_new = |path: &std::path::PathBuf| fs::read(path).is_ok_and(|text| text == b"new\n");
+        let temp = temps.filter(|path| super::super::is_temp_name(path.file_name().unwrap())).find(is_new);
+        File::options().write(true).open(temp.expect("a new file on its way")).unwrap()
     }
 
-    impl World {
-        fn new() -> World {
-            let dir = tempfile::tempdir().unwrap();
-            let base = dir.path().canonicalize().unwrap();
-            let [root, own] = ["root", "own"].map(|name| base.join(name));
-            let state = own.join("w");
-            for dir in [&root, &state.join("sets")] {
-                fs::create_dir_all(dir).unwrap();
-            }
-            let files = Workspace::open(Settings {
-                roots: vec![root.clone()],
-                readable: Vec::new(),
-                home: None,
-                git: None,
-                state,
-                own,
-                fsync: Fsync::Off,
-            });
-            World { _dir: dir, root, files: files.unwrap() }
-        }
-
-        fn place(&self, name: &str) -> Place {
-            self.files.place(self.root.join(name))
-        }
-
-        fn with<T>(&self, names: &[&str], act: impl FnOnce(&mut super::super::Locked<'_>, &Cx<'_>) -> T) -> T {
-            let effects = Effects {
-                tool: String::new(),
-                all: names.iter().map(|name| Effect::Write(self.place(name))).collect(),
-            };
-            let permit = Arc::new(
-                Policy::default()
-                    .judge(&Stance::AcceptAll.into(), &effects)
-                    .permit(Some(nika_guard::Answer::Yes { who: "a test".into() }))
-                    .unwrap(),
-            );
-            let (call, session, cancel) = (CallId("c1".into()), SessionState::new("s", true), Cancel::default());
-            let progress: Arc<dyn Progress> = Arc::new(Silent);
-            let cx = Cx {
-                permit: &permit,
-                call: &call,
-                session: &session,
-                cancel: &cancel,
-                progress: &progress,
-                undo: &Nothing,
-                clock: &Nothing,
-                reply: None,
-                purse: &nika_contract::Unbounded,
-                beside: &nika_contract::Alone::default(),
-            };
-            let mut locked = self.files.lock(&permit).unwrap().expect("nobody else is here");
-            act(&mut locked, &cx)
-        }
-
-        /// Another text in a file that stands.
-        fn change(&self, cx: &Cx<'_>, name: &str) -> Change {
-            let now = self.files.look(cx.permit, &self.place(name), 1 << 20).unwrap().unwrap();
-            let target = super::super::Target::File { bytes: b"new\n".to_vec(), mode: None, dress: None };
-            Change { place: self.place(name), expect: now, target }
-        }
-
-        /// The one temporary name that there is, opened as whoever wants to write there later does.
-        fn held(&self) -> File {
-            let temps = fs::read_dir(&self.root).unwrap().flatten().map(|one| one.path());
-            // A second name of the former file is none of it.
-            let is_new = |path: &std::path::PathBuf| fs::read(path).is_ok_and(|text| text == b"new\n");
-            let temp = temps.filter(|path| super::super::is_temp_name(path.file_name().unwrap())).find(is_new);
-            File::options().write(true).open(temp.expect("a new file on its way")).unwrap()
-        }
-
-        fn names(&self) -> Vec<String> {
-            let mut names: Vec<String> =
-                fs::read_dir(&self.root).unwrap().map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
-            names.sort();
-            names
-        }
+    fn names_in(world: &World) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(&world.root).unwrap().map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     fn is_refused(done: Result<impl std::fmt::Debug, NotMade>) {
@@ -309,7 +238,7 @@ pub(crate) mod tests {
             let dir = rustix::fs::open(&world.root, OFlags::PATH, Mode::empty()).unwrap();
             let look = || {
                 let wanted = sha256(b"new\n");
-                unheld(&world.place(name), (&dir, name.as_ref()), |hash| *hash == wanted, 1)
+                unheld(&place(&world, name), (&dir, name.as_ref()), |hash| *hash == wanted, 1)
                     .map_err(|error| error.message)
             };
             fs::write(&path, "new\n").unwrap();
@@ -343,15 +272,15 @@ pub(crate) mod tests {
     fn an_edit_whose_new_file_somebody_holds_is_taken_back() {
         let world = World::new();
         fs::write(world.root.join(".envrc"), "old\n").unwrap();
-        let held = world.with(&[".envrc"], |locked, cx| {
-            let change = world.change(cx, ".envrc");
-            let (dir, name) = world.files.parent_of(&change.place.path).unwrap();
+        let held = world.with(|locked, cx| {
+            let change = change(&world, cx, ".envrc");
+            let (dir, name) = world.files().parent_of(&change.place.path).unwrap();
             let temp = super::super::temp_name();
-            let made = world.files.make_apart(&dir, &change, temp.as_ref()).unwrap();
+            let made = world.files().make_apart(&dir, &change, temp.as_ref()).unwrap();
             made.name(&dir, temp.as_ref()).unwrap();
             // As on a file system that makes no nameless files.
             let apart = Apart { file: made.file, named: true };
-            let held = world.held();
+            let held = held(&world);
             is_refused(locked.place(&change, (&dir, &name), &temp, &apart).map(drop));
             held
         });
@@ -367,17 +296,17 @@ pub(crate) mod tests {
             fs::write(world.root.join(name), "old\n").unwrap();
         }
         let taken = Mutex::new(None);
-        let note = world.files.sets_dir().join("c1.tmp");
-        world.with(&names, |locked, cx| {
-            let mut plain = world.change(cx, "plain");
+        let note = world.files().sets_dir().join("c1.tmp");
+        world.with(|locked, cx| {
+            let mut plain = change(&world, cx, "plain");
             plain.target = super::super::Target::File { bytes: b"other\n".to_vec(), mode: None, dress: None };
-            let changes = [world.change(cx, ".envrc"), plain];
+            let changes = [change(&world, cx, ".envrc"), plain];
             let mut begun = locked.begin_set("c1", &changes, &[]).unwrap();
-            let hold = || *taken.lock().unwrap() = Some(world.held());
+            let hold = || *taken.lock().unwrap() = Some(held(&world));
             is_refused(while_it_writes(&note, hold, || locked.commit_set(&mut begun, &changes, &mut [])));
         });
         taken.into_inner().unwrap().unwrap().write_all(b"bad\n").unwrap();
-        assert_eq!(world.names(), names);
+        assert_eq!(names_in(&world), names);
         for name in names {
             assert_eq!(fs::read_to_string(world.root.join(name)).unwrap(), "old\n");
         }

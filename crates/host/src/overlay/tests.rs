@@ -51,9 +51,10 @@ fn ways() -> Vec<In> {
     ways
 }
 
-struct World {
+/// A root and Nika's state, in a directory of their own.
+pub(crate) struct World {
     _dir: tempfile::TempDir,
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     state: PathBuf,
     own: PathBuf,
     undo: Kept,
@@ -97,7 +98,7 @@ impl Clock for Stopped {
 }
 
 impl World {
-    fn new() -> World {
+    pub(crate) fn new() -> World {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let [root, own] = ["root", "own"].map(|name| base.join(name));
@@ -108,7 +109,7 @@ impl World {
         World { _dir: dir, root, state, own, undo: Kept::default() }
     }
 
-    fn files(&self) -> Workspace {
+    pub(crate) fn files(&self) -> Workspace {
         Workspace::open(Settings {
             roots: vec![self.root.clone()],
             readable: Vec::new(),
@@ -162,7 +163,7 @@ impl World {
         if status.success() { Ok(()) } else { Err(std::io::Error::other(format!("{script}: {status}"))) }
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut crate::fs::Locked<'_>, &Cx<'_>) -> T) -> T {
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&mut crate::fs::Locked<'_>, &Cx<'_>) -> T) -> T {
         let permit = self.permit();
         self.under(&permit, act)
     }

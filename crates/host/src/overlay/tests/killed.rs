@@ -29,18 +29,13 @@ fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
     for phase in [Phase::Applying, Phase::RollingBack] {
         let mut at = 0;
         loop {
-            let world = World::new();
-            world.bare(BEFORE);
-            let layer = world.layer();
-            world.run(&layer, way, SCRIPT).unwrap();
+            let (world, layer) = scripted(way);
             let changes = layer.changes(&world.permit()).unwrap();
             let count = changes.moves.len();
             world.with(|locked, _| {
-                let mut intent = intent(&changes);
-                locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
-                intent.phase = phase;
+                let intent = planned(locked, changes, phase);
                 Mover::new(locked.files()).forward(&intent.steps[..at], false).unwrap();
-                locked.save(&world.state.join("sets/c1.json"), &intent).unwrap();
+                noted(&world, locked, &intent);
             });
             let dir = orphaned(layer);
             let files = world.files();
@@ -59,25 +54,36 @@ fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
     }
 }
 
-fn intent(changes: &Changes<'_>) -> Intent {
+/// What is noted of a layer's changes before they are applied.
+fn planned(locked: &mut crate::fs::Locked<'_>, changes: Changes<'_>, phase: Phase) -> Intent {
     let mut intent = Intent::new("c1");
     intent.scratch.push(Named(changes.layer.dir.clone()));
+    locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
+    intent.phase = phase;
     intent
+}
+
+fn noted(world: &World, locked: &mut crate::fs::Locked<'_>, intent: &Intent) {
+    locked.save(&world.state.join("sets/c1.json"), intent).unwrap();
+}
+
+/// A world in which the script has run over a layer.
+fn scripted(way: In) -> (World, Layer) {
+    let world = World::new();
+    world.bare(BEFORE);
+    let layer = world.layer();
+    world.run(&layer, way, SCRIPT).unwrap();
+    (world, layer)
 }
 
 #[test]
 fn what_others_changed_after_a_kill_stays_as_they_left_it() {
     let Some(way) = ways().first().copied() else { return };
-    let world = World::new();
-    world.bare(BEFORE);
-    let layer = world.layer();
-    world.run(&layer, way, SCRIPT).unwrap();
+    let (world, layer) = scripted(way);
     let changes = layer.changes(&world.permit()).unwrap();
     world.with(|locked, _| {
-        let mut intent = intent(&changes);
-        locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
-        intent.phase = Phase::Applying;
-        locked.save(&world.state.join("sets/c1.json"), &intent).unwrap();
+        let intent = planned(locked, changes, Phase::Applying);
+        noted(&world, locked, &intent);
     });
     orphaned(layer);
     world.bare("rm a; echo theirs >a; echo theirs >n");
@@ -91,16 +97,11 @@ fn what_others_changed_after_a_kill_stays_as_they_left_it() {
 #[test]
 fn what_others_wrote_between_the_last_look_and_a_move_that_was_killed_goes_back_to_its_place() {
     let Some(way) = ways().first().copied() else { return };
-    let world = World::new();
-    world.bare(BEFORE);
-    let layer = world.layer();
-    world.run(&layer, way, SCRIPT).unwrap();
+    let (world, layer) = scripted(way);
     let changes = layer.changes(&world.permit()).unwrap();
     world.with(|locked, _| {
-        let mut intent = intent(&changes);
-        locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
-        intent.phase = Phase::Applying;
-        locked.save(&world.state.join("sets/c1.json"), &intent).unwrap();
+        let intent = planned(locked, changes, Phase::Applying);
+        noted(&world, locked, &intent);
         world.bare("echo theirs >>a; echo theirs >>d/1");
         let step = |name: &str| intent.steps.iter().find(|step| step.target == world.root.join(name)).unwrap();
         let (swapped, gone) = (step("a"), step("d/1"));
@@ -119,15 +120,11 @@ fn what_others_wrote_between_the_last_look_and_a_move_that_was_killed_goes_back_
 #[test]
 fn a_move_that_fails_takes_the_others_back() {
     let Some(way) = ways().first().copied() else { return };
-    let world = World::new();
-    world.bare(BEFORE);
-    let layer = world.layer();
-    world.run(&layer, way, SCRIPT).unwrap();
+    let (world, layer) = scripted(way);
     let changes = layer.changes(&world.permit()).unwrap();
     let start = world.look();
     world.with(|locked, _| {
-        let mut intent = intent(&changes);
-        locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
+        let mut intent = planned(locked, changes, Phase::Staging);
         // The last one's new entry is gone.
         let last = intent.steps.iter_mut().rev().find(|step| step.new.is_some()).unwrap();
         last.source = last.source.with_file_name("nowhere");
