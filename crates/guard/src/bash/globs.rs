@@ -124,13 +124,14 @@ impl<'p> Part<'p> {
 fn stands_for(parts: &[Part<'_>], shape: &Shape, sure: Sure) -> Option<String> {
     let (at, last) = (parts.len() - 1, parts.last()?);
     match *shape {
-        Shape::Name(name) => (last.may_be(name) && sure(last, name)).then(|| with(parts, at, &[name])),
+        Shape::Name(name) => (sure(last, name) && last.may_be(name)).then(|| with(parts, at, &[name])),
         // `*` may be all of it, and `.*.swp` means other files.
         Shape::Prefix(start) => {
-            let local = last.may_begin(start).then(|| format!("{start}local"))?;
+            let may = last.may_begin(start) && sure(last, start);
+            let local = may.then(|| format!("{start}local"))?;
             let spelled = last.text.split('*').next().unwrap_or_default();
             let meant = begins(spelled.as_bytes(), start.as_bytes()) || last.may_be(&local);
-            (meant && sure(last, start)).then(|| with(parts, at, &[&local]))
+            meant.then(|| with(parts, at, &[&local]))
         }
         // Many files have an end of some kind: its letters must be spelled.
         Shape::Suffix(end) => {
@@ -314,8 +315,9 @@ fn ends(pattern: &[u8], text: &[u8]) -> bool {
 
 /// What of a pattern may be left behind `text`, from each of these places in it.
 fn run<'p>(mut reached: Vec<&'p [u8]>, text: &[u8]) -> Vec<&'p [u8]> {
+    let mut next: Vec<&[u8]> = Vec::new();
     for byte in text {
-        let mut next: Vec<&[u8]> = Vec::new();
+        next.clear();
         let mut at = 0;
         while let Some(rest) = reached.get(at).copied() {
             at += 1;
@@ -330,7 +332,7 @@ fn run<'p>(mut reached: Vec<&'p [u8]>, text: &[u8]) -> Vec<&'p [u8]> {
                 next.push(after);
             }
         }
-        reached = next;
+        std::mem::swap(&mut reached, &mut next);
     }
     reached
 }

@@ -261,9 +261,11 @@ impl Spec {
 
     /// The subcommand of that name, or the one for all others.
     fn meant(&self, name: &str) -> Option<&Spec> {
-        let is_script = name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c));
-        self.sub(name).or_else(|| self.sub("*").filter(|_| is_script))
+        let is_script = || {
+            name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c))
+        };
+        self.sub(name).or_else(|| self.sub("*").filter(|_| is_script()))
     }
 
     /// What the option `name` does.

@@ -60,15 +60,15 @@ const ROWS: usize = {
     rows
 };
 
-/// The rows of all tables.
-const ACTS: &[(Category, &str, &str)] = &{
-    let mut acts = [(System, "", ""); ROWS];
+/// The rows of all tables, their patterns read.
+const ACTS: &[(Category, Pattern<'_>, &str)] = &{
+    let mut acts = [(System, Pattern::of(""), ""); ROWS];
     let (mut table, mut used) = (0, 0);
     while table < TABLES.len() {
         let (category, rows) = TABLES[table];
         let mut row = 0;
         while row < rows.len() {
-            acts[used] = (category, rows[row].0, rows[row].1);
+            acts[used] = (category, Pattern::of(rows[row].0), rows[row].1);
             (row, used) = (row + 1, used + 1);
         }
         table += 1;
@@ -80,7 +80,7 @@ const ACTS: &[(Category, &str, &str)] = &{
 const NAMES: usize = {
     let (mut row, mut names) = (0, 0);
     while row < ACTS.len() {
-        names += index::count(ACTS[row].1, b'|', Some(b' '));
+        names += index::count(ACTS[row].1.programs, b'|', None);
         row += 1;
     }
     names
@@ -91,70 +91,69 @@ static INDEX: Index<NAMES> = {
     let (mut index, mut row) = (Index::new(), ACTS.len());
     while row > 0 {
         row -= 1;
-        index = index.add(ACTS[row].1, b'|', Some(b' '), row);
+        index = index.add(ACTS[row].1.programs, b'|', None, row);
     }
     index
 };
 
 /// What the tables say about `line`. One warning for one command: the first row that fits says it.
 pub(super) fn hit(line: &Line) -> Option<Hit> {
-    let fitting = |row: &usize| {
-        let Some((_, pattern, _)) = ACTS.get(*row) else { return false };
-        is(pattern, line)
-    };
+    let fitting = |row: &usize| ACTS.get(*row).is_some_and(|(_, pattern, _)| pattern.fits(line));
     let (named, wild) = (INDEX.named(&line.program).find(fitting), INDEX.wild(&line.program).find(fitting));
     let first = named.into_iter().chain(wild).min()?;
     let (category, pattern, why) = ACTS.get(first)?;
-    let shown: String = line.leading(Pattern::of(pattern).path).iter().map(|word| format!(" {word}")).collect();
+    let shown: String = line.leading(pattern.path).iter().map(|word| format!(" {word}")).collect();
     Some((*category, format!("`{}{shown}` {why}", line.program)))
-}
-
-/// Whether `line` is what one pattern says.
-pub(super) fn is(pattern: &str, line: &Line) -> bool {
-    is_of(pattern, &line.program) && Pattern::of(pattern).fits(line)
 }
 
 /// Whether a row is about `program`. Names share buckets, so it is looked at closely: most commands go no further.
 pub(super) fn names(program: &str) -> bool {
-    INDEX.named(program).chain(INDEX.wild(program)).any(|row| is_about(row, program))
+    let is_about = |row: usize| ACTS.get(row).is_some_and(|(_, pattern, _)| pattern.names(program));
+    INDEX.named(program).chain(INDEX.wild(program)).any(is_about)
 }
 
-fn is_about(row: usize, program: &str) -> bool {
-    ACTS.get(row).is_some_and(|(_, pattern, _)| is_of(pattern, program))
-}
-
-/// Whether a pattern is about `program`.
-pub(super) fn is_of(pattern: &str, program: &str) -> bool {
-    fits_one(programs(pattern), program)
-}
-
-/// The programs of a pattern.
-fn programs(pattern: &str) -> &str {
-    pattern.split_once(' ').map_or(pattern, |(programs, _)| programs)
-}
-
-/// What stands behind the programs of a pattern.
-struct Pattern<'p> {
+/// A pattern, read: the compiler does that.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pattern<'p> {
+    programs: &'p str,
     path: &'p str,
     needs: &'p str,
 }
 
 impl<'p> Pattern<'p> {
-    fn of(pattern: &'p str) -> Pattern<'p> {
-        let rest = pattern.split_once(' ').map_or("", |(_, rest)| rest);
-        let needs = |word: &str| word.starts_with(['-', '+', '#', '!']);
-        let mut end = 0;
-        for word in rest.split(' ').take_while(|word| !needs(word)) {
-            end += word.len() + 1;
+    pub(super) const fn of(pattern: &'p str) -> Pattern<'p> {
+        let bytes = pattern.as_bytes();
+        let programs = until_blank(bytes, 0);
+        let mut path = programs;
+        while path + 1 < bytes.len() && !matches!(bytes[path + 1], b'-' | b'+' | b'#' | b'!') {
+            path = until_blank(bytes, path + 1);
         }
-        let (path, needs) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        Pattern { path: path.trim_end(), needs }
+        let (before, needs) = pattern.split_at(path);
+        let (programs, path) = before.split_at(programs);
+        Pattern { programs, path: path.trim_ascii(), needs: needs.trim_ascii() }
     }
 
-    fn fits(&self, line: &Line) -> bool {
+    /// Whether it is about `program`.
+    pub(super) fn names(&self, program: &str) -> bool {
+        fits_one(self.programs, program)
+    }
+
+    /// Whether `line` is what it says.
+    pub(super) fn fits(&self, line: &Line) -> bool {
+        if !self.names(&line.program) {
+            return false;
+        }
         let Some(own) = line.leads(self.path) else { return false };
         self.needs.split(' ').filter(|need| !need.is_empty()).all(|need| needed(need, own, line))
     }
+}
+
+/// Where the next blank stands, or the end.
+const fn until_blank(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && bytes[at] != b' ' {
+        at += 1;
+    }
+    at
 }
 
 /// Subcommands that only look or make something new.

@@ -57,7 +57,8 @@ const NOT_HELP: &str = "psql pg_restore pg_dump dropdb dropuser createdb pg_prob
 
 /// Whether `line` only shows.
 pub(super) fn only_shows(line: &Line) -> bool {
-    if peel::passes_options(&line.program) {
+    // Most commands have nothing that could say so.
+    if line.flags.is_empty() && line.operands.is_empty() || peel::passes_options(&line.program) {
         return false;
     }
     let named = by_first!(ALSO).named(&line.program).filter_map(|row| ALSO.get(row));
@@ -79,6 +80,9 @@ fn by_operand(line: &Line, also: &[&str]) -> bool {
 }
 
 fn by_option(line: &Line, also: &[&str]) -> bool {
+    if line.flags.is_empty() {
+        return false;
+    }
     let last = if lists(FIRST, &line.program) { 0 } else { peel::begins(line) };
     let ended = line.flags.iter().position(|flag| flag.name == "--").unwrap_or(line.flags.len());
     let own = line.flags.iter().take(ended).enumerate();

@@ -3,20 +3,21 @@
 use super::super::super::fact::Category;
 use super::super::super::judge::{Judge, Stdin};
 use super::super::piped::Printed;
+use super::Hit;
+use super::acts::Pattern;
 use super::words::Line;
-use super::{Hit, acts};
 
 /// What does it, and what it has to be fed with.
-const UNDOES: &[(&str, Printed)] = &[
-    ("git apply -R|--reverse !--check|--stat|--numstat|--summary", Printed::Changes),
-    ("patch|gpatch -R|--reverse !--dry-run", Printed::Changes),
-    ("tar|gtar|bsdtar -x|--extract|--get !-C|--directory|-k|--keep-old-files", Printed::Stored),
-    ("tar|gtar|bsdtar x|xf|xv|xvf|xfv|xp|xpf|xvpf !-C|--directory|-k|--keep-old-files", Printed::Stored),
+const UNDOES: &[(Pattern<'_>, Printed)] = &[
+    (Pattern::of("git apply -R|--reverse !--check|--stat|--numstat|--summary"), Printed::Changes),
+    (Pattern::of("patch|gpatch -R|--reverse !--dry-run"), Printed::Changes),
+    (Pattern::of("tar|gtar|bsdtar -x|--extract|--get !-C|--directory|-k|--keep-old-files"), Printed::Stored),
+    (Pattern::of("tar|gtar|bsdtar x|xf|xv|xvf|xfv|xp|xpf|xvpf !-C|--directory|-k|--keep-old-files"), Printed::Stored),
 ];
 
 /// Whether it may be done with `program`.
 pub(super) fn names(program: &str) -> bool {
-    UNDOES.iter().any(|(pattern, _)| acts::is_of(pattern, program))
+    UNDOES.iter().any(|(pattern, _)| pattern.names(program))
 }
 
 /// Whether the command undoes uncommitted work. Elsewhere than at the top of the workspace the files of an archive are
@@ -25,7 +26,7 @@ pub(super) fn hit(line: &Line, judge: &Judge<'_>) -> Option<Hit> {
     let Stdin::Pipe { printed, .. } = &judge.stdin else { return None };
     let undoes = UNDOES.iter().any(|(pattern, needs)| {
         printed == needs
-            && acts::is(pattern, line)
+            && pattern.fits(line)
             && (*printed == Printed::Changes || judge.site.roots.contains(&judge.site.cwd))
     });
     undoes.then(|| (Category::GitDiscard, format!("`{}` takes uncommitted changes back", line.program)))
