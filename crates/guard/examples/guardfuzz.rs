@@ -75,7 +75,7 @@ impl Evil {
     fn new() -> Evil {
         let key = |key: &str| Setting { key: key.to_owned(), value: "./evil".to_owned(), own: false };
         let settings = ["diff.x.textconv", "filter.x.clean", "gpg.program", "alias.whatchanged", "tar.zip.command"];
-        Evil(Arc::new(Repository { settings: settings.map(key).to_vec(), unknown: None }))
+        Evil(Arc::new(Repository { settings: settings.map(key).to_vec(), ..Repository::default() }))
     }
 }
 

@@ -27,6 +27,9 @@ pub struct Repository {
     /// Everything that is set: by the system, the person, the repository, and the repositories in it that git
     /// looks into by itself.
     pub settings: Vec<Setting>,
+    /// Places outside of the workspace that git reads since what lies in it says so: another's repository or files, where
+    /// its links lead.
+    pub elsewhere: Vec<PathBuf>,
     /// Why not all of it could be read.
     pub unknown: Option<String>,
 }

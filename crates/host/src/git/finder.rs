@@ -4,6 +4,8 @@
 //! More is taken for found than git would take: every included file, whatever its condition, and each submodule. What
 //! cannot be read as git reads it is said to be unknown, so that nobody takes a repository for tame that is only odd.
 
+mod elsewhere;
+
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -15,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nika_guard::repository::{Repositories, Repository, Setting, config};
 use rustix::fs::OFlags;
 
+use self::elsewhere::Bounds;
 use super::{Personal, index, leads};
 
 /// Bytes of one configuration. 1 MiB: a clone of thousands of branches has some hundred kilobytes.
@@ -199,6 +202,10 @@ impl Look<'_> {
         }
     }
 
+    fn bounds(&self) -> Bounds<'_> {
+        Bounds { roots: &self.finder.roots, home: self.finder.home.as_deref() }
+    }
+
     fn unknown(&mut self, why: String) {
         self.found.unknown.get_or_insert(why);
     }
@@ -223,6 +230,9 @@ impl Look<'_> {
         if self.found.unknown.is_some() {
             return;
         }
+        let found = Found { git, top };
+        self.found.elsewhere.extend(self.bounds().read_by(&found, &common, &own));
+        let Found { git, top } = found;
         // Each value counts, not the last alone: that may stand in a file whose condition git finds false.
         let values = |key: &'static str| own.iter().filter(move |setting| setting.key == key).map(|s| s.value.as_str());
         let mut tops = vec![top];
@@ -316,6 +326,9 @@ impl Look<'_> {
                 return self.unknown(format!("{} includes more than {INCLUDED} files", path.display()));
             }
             let real = included.canonicalize().unwrap_or_else(|_| included.clone());
+            if self.bounds().outside(path).is_none() {
+                self.found.elsewhere.extend(self.bounds().outside(&included));
+            }
             let brought = self.finder.roots.iter().any(|root| real.starts_with(root) || included.starts_with(root));
             self.file(&included, own && !brought, depth + 1);
             if self.found.unknown.is_some() {

@@ -372,3 +372,59 @@ fn a_place_that_a_condition_would_hide_is_looked_at() {
     scene.write("repo/.git/decoy", "[extensions]\nobjectFormat = sha256\n[extensions]\nobjectFormat = sha1\n");
     assert!(scene.at("").unknown.is_some_and(|why| why.contains("two formats")));
 }
+
+/// A repository in the workspace that has git read `place`, a directory or file beside the workspace.
+fn leads_to(scene: &Scene, place: &str, below: &str) {
+    let place = scene.0.path().join(place).canonicalize().expect("it is there");
+    assert_eq!(scene.at(below).elsewhere, [place], "{below}");
+}
+
+#[test]
+fn what_a_repository_has_git_read_elsewhere_is_found() {
+    let scene = Scene::new();
+    scene.write("other/secret.txt", "theirs\n");
+    let other = scene.0.path().join("other");
+    let git_in = |dir: &Path, words: &[&str]| {
+        let done = Command::new("git").args(words).current_dir(dir).env_clear().envs(scene.env()).output();
+        assert!(done.expect("git runs").status.success(), "git {words:?}");
+    };
+    git_in(&other, &["init", "-q"]);
+    assert_eq!(scene.at("").elsewhere, [] as [PathBuf; 0]);
+    // A repository that was unpacked into the tree, its files those of others.
+    let bare = |name: &str| {
+        for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
+            scene.write(&format!("repo/{name}/{file}"), text);
+        }
+    };
+    bare("tree");
+    scene.write("repo/tree/config", &format!("[core]\nworktree = {}\n", other.display()));
+    leads_to(&scene, "other", "tree");
+    bare("shared");
+    scene.write("repo/shared/commondir", &format!("{}/.git\n", other.display()));
+    leads_to(&scene, "other/.git", "shared");
+    scene.write("repo/named/.git", &format!("gitdir: {}/.git\n", other.display()));
+    leads_to(&scene, "other/.git", "named");
+    for key in ["format.signatureFile", "blame.ignoreRevsFile", "fsck.skipList", "mailmap.file", "core.excludesFile"] {
+        scene.git("", &["config", key, "../other/secret.txt"]);
+        leads_to(&scene, "other/secret.txt", "");
+        scene.git("", &["config", "--unset", key]);
+    }
+    scene.write("other/more", "[user]\nname = me\n");
+    scene.git("", &["config", "include.path", "../../other/more"]);
+    leads_to(&scene, "other/more", "");
+}
+
+#[test]
+fn a_repository_elsewhere_that_says_the_work_tree_is_its_own_is_no_others() {
+    let scene = Scene::new();
+    let at = |root: &Path| (*Finder::new(&scene.env(), vec![root.to_owned()]).at(root)).clone();
+    let top = scene.0.path().canonicalize().expect("it is there");
+    scene.git("", &["worktree", "add", "-q", "../linked"]);
+    assert_eq!(at(&top.join("linked")).elsewhere, [] as [PathBuf; 0]);
+    scene.git("", &["clone", "-q", ".", "../module"]);
+    scene.git("", &["submodule", "--quiet", "add", "../module", "sub"]);
+    assert_eq!(at(&top.join("repo/sub")).elsewhere, [] as [PathBuf; 0]);
+    // The same file in another place is not said back.
+    scene.write("copy/.git", &fs::read_to_string(top.join("linked/.git")).expect("read"));
+    assert_eq!(at(&top.join("copy")).elsewhere, [top.join("repo/.git/worktrees/linked")]);
+}

@@ -133,6 +133,10 @@ fn plain(sub: &str, judge: &mut Judge<'_>) {
 
 fn note<'k>(sub: &str, repository: &Repository, keys: impl Iterator<Item = &'k str>, judge: &mut Judge<'_>) {
     let span = judge.span.clone();
+    for place in &repository.elsewhere {
+        let place = judge.word(place.to_string_lossy());
+        judge.read_tree(&place);
+    }
     if let Some(why) = &repository.unknown {
         judge.find("git_runs", span.clone(), format!("what git is configured to run is not known: {why}"));
     }
@@ -204,6 +208,7 @@ pub(super) mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
+    use super::super::super::super::fact::Fact;
     use super::*;
     use crate::bash::Analysis;
     use crate::repository::Repositories;
@@ -221,12 +226,12 @@ pub(super) mod tests {
     /// What the repository brings along.
     pub fn settings(all: &[(&str, &str)]) -> Repository {
         let brought = |(key, value): &(&str, &str)| Setting { key: (*key).into(), value: (*value).into(), own: false };
-        Repository { settings: all.iter().map(brought).collect(), unknown: None }
+        Repository { settings: all.iter().map(brought).collect(), ..Repository::default() }
     }
 
     fn setting(key: &str, value: &str, own: bool) -> Repository {
         let settings = vec![Setting { key: key.to_owned(), value: value.to_owned(), own }];
-        Repository { settings, unknown: None }
+        Repository { settings, ..Repository::default() }
     }
 
     fn tell(text: &str, here: Repository, sub: Repository) -> Analysis {
@@ -348,8 +353,21 @@ pub(super) mod tests {
 
     #[test]
     fn what_cannot_be_read_is_asked_about() {
-        let odd = Repository { settings: Vec::new(), unknown: Some("line 3 of .git/config".to_owned()) };
+        let odd = Repository { unknown: Some("line 3 of .git/config".to_owned()), ..Repository::default() };
         assert!(asks("git rev-parse HEAD", odd));
+    }
+
+    #[test]
+    fn what_a_repository_has_git_read_elsewhere_is_read() {
+        let leads = || Repository { elsewhere: vec!["/other/x".into()], ..Repository::default() };
+        for text in
+            ["git log", "git diff", "git blame a", "git format-patch --stdout -1", "git help", "git -C a status"]
+        {
+            let analysis = tell_here(text, leads());
+            let reads =
+                |fact: &Fact| matches!(fact, Fact::Read(target) if target.path == Path::new("/other/x") && target.tree);
+            assert!(analysis.facts.iter().any(reads), "{text}: {analysis:?}");
+        }
     }
 
     #[test]
@@ -368,7 +386,7 @@ pub(super) mod tests {
     fn a_partial_clone_fetches_what_it_lacks() {
         let with = |keys: &[&str]| {
             let all = keys.iter().map(|key| Setting { key: (*key).to_owned(), value: "x".to_owned(), own: false });
-            Repository { settings: all.collect(), unknown: None }
+            Repository { settings: all.collect(), ..Repository::default() }
         };
         assert!(asks("git log", with(&["remote.o.promisor", "remote.o.uploadpack"])));
         assert!(asks("git log", with(&["extensions.partialclone", "core.sshcommand"])));
