@@ -46,6 +46,12 @@ pub trait Repositories: Debug + Send + Sync {
         None
     }
 
+    /// The links in the workspace that a path with wildcards may mean, or that lie on its way. None where there is too much
+    /// to look at. On paper there are no links.
+    fn links(&self, _pattern: &Path) -> Option<Vec<PathBuf>> {
+        Some(Vec::new())
+    }
+
     /// Whether Python would take something in `dir` for a module of one of these names. On paper nothing is known to be
     /// there.
     fn has_python_module(&self, _dir: &Path, _names: &[&str]) -> bool {

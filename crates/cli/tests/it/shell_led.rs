@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::Stdio;
 
-use crate::shell::is_confined_here;
+use crate::shell::{git, is_confined_here};
 use crate::world::{Ran, World, exists, world};
 
 fn exec(world: &World, profile: &str, script: &str) -> Ran {
@@ -127,4 +127,50 @@ fn a_root_that_somebody_keeps_locked_holds_no_command_up_for_long() {
     world.run(&["sandbox", "exec", "--profile", "workspace", "--", "true"]).complains("keeps locked");
     drop(root);
     world.run(&["sandbox", "exec", "--profile", "workspace", "--", "true"]).exits(0);
+}
+
+#[test]
+fn what_the_links_among_a_patterns_matches_lead_to_is_asked_about() {
+    let world = world().file("src/a.c", "mine\n").file("src/b.h", "mine\n");
+    let other = world.path("other");
+    fs::create_dir_all(&other).expect("made");
+    fs::write(other.join("notes.txt"), "theirs\n").expect("written");
+    let allowed = ["cat src/*", "cat src/?.c", "cat */*.h", "for f in src/*; do head -1 \"$f\"; done"];
+    for command in allowed {
+        world.run(&["call", "bash", &format!("command={command}")]).exits(0).says("mine");
+    }
+    symlink(other.join("notes.txt"), world.root().join("src/l.c")).expect("a link");
+    symlink(&other, world.root().join("src/d")).expect("a link");
+    for command in allowed[..2].iter().chain(&["cat src/*/notes.txt", "tail -n1 s*/l.c", allowed[3]]) {
+        let ran = world.run(&["call", "bash", &format!("command={command}")]);
+        ran.exits(3);
+        assert!(ran.err.contains("other") && !ran.out.contains("theirs"), "{command}: {ran:?}");
+    }
+    // What no link is among goes on as before.
+    world.run(&["call", "bash", "command=cat src/*.h"]).exits(0).says("mine");
+}
+
+#[test]
+fn what_git_reads_elsewhere_for_the_sake_of_a_nested_repository_is_asked_about() {
+    let world = world().file("a.txt", "mine\n");
+    git(&world.root(), &["init", "-q"]);
+    let other = world.path("other");
+    fs::create_dir_all(&other).expect("made");
+    fs::write(other.join("notes.txt"), "theirs\n").expect("written");
+    for (file, text) in [
+        ("HEAD", "ref: refs/heads/main\n".to_owned()),
+        ("objects/x", String::new()),
+        ("refs/x", String::new()),
+        ("config", format!("[core]\nworktree = {}\n", other.display())),
+    ] {
+        let file = world.root().join("vendor/x").join(file);
+        fs::create_dir_all(file.parent().expect("a parent")).expect("made");
+        fs::write(file, text).expect("written");
+    }
+    world.run(&["call", "bash", "command=git status --short"]).exits(0);
+    for command in ["git -C vendor/x status", "cd vendor/x && git diff", "git -C vendor/x grep -n x"] {
+        let ran = world.run(&["call", "bash", &format!("command={command}")]);
+        ran.exits(3);
+        assert!(ran.err.contains("other"), "{command}: {ran:?}");
+    }
 }

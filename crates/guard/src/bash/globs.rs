@@ -48,6 +48,11 @@ pub(super) fn pointed_at(pattern: &str) -> Vec<String> {
     paths
 }
 
+/// Whether one part of a pattern, with wildcards in it, may mean a file of this name.
+pub fn may_mean(part: &str, name: &str) -> bool {
+    Part::of(part).may_be(name)
+}
+
 /// What lies between two slashes of a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Part<'p> {

@@ -471,6 +471,9 @@ impl<'a> Judge<'a> {
                     return self.facts.push(fact(Target { path, tree: false, itself: false, redirected: false }));
                 }
                 self.facts.push(whole);
+                if reads {
+                    self.follow_links(pattern, fact);
+                }
                 for name in self.pointed_at(pattern) {
                     let path = self.resolve(&name);
                     let class = crate::classify(&path);
@@ -485,6 +488,18 @@ impl<'a> Judge<'a> {
                 }
             }
             Word::Opaque { prefix, why, .. } => self.unknown(prefix, why, fact),
+        }
+    }
+
+    /// Where the links lead that a pattern means: each is read as if it were written out.
+    fn follow_links(&mut self, pattern: &str, fact: fn(Target) -> Fact) {
+        let Some(repositories) = &self.site.repositories else { return };
+        match repositories.links(&self.resolve(&pattern.replace(LABEL, "*"))) {
+            Some(links) => {
+                let target = |path| fact(Target { path, tree: false, itself: false, redirected: false });
+                self.facts.extend(links.into_iter().map(target));
+            }
+            None => self.opaque("its patterns mean too many files to look at each for links"),
         }
     }
 

@@ -42,6 +42,7 @@ pub use danger::Danger;
 pub use effects::ANY_HOST;
 pub use fact::{Category, Fact, Target};
 pub use finding::{FINDINGS, Family, Finding, Outcome, Row};
+pub use globs::may_mean;
 pub(crate) use judge::normal;
 pub use judge::{Arg, Judge, Scratch, Site, Why, Word};
 pub use names::may_be_set;

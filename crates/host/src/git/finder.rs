@@ -5,6 +5,7 @@
 //! cannot be read as git reads it is said to be unknown, so that nobody takes a repository for tame that is only odd.
 
 mod elsewhere;
+mod links;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -137,6 +138,10 @@ impl Repositories for Finder {
         config::read(&text).is_ok_and(|settings| settings.iter().all(fine)).then(|| top.to_owned())
     }
 
+    fn links(&self, pattern: &Path) -> Option<Vec<PathBuf>> {
+        links::meant(&self.roots, pattern)
+    }
+
     fn has_python_module(&self, dir: &Path, names: &[&str]) -> bool {
         let Ok(entries) = fs::read_dir(dir) else { return false };
         let named = |name: &str| match name.split_once('.') {
@@ -252,7 +257,7 @@ impl Look<'_> {
         if formats.any(|other| other != long) {
             return self.unknown(format!("{} has two formats of objects", common.display()));
         }
-        match links(&git, long) {
+        match linked(&git, long) {
             Ok(links) => tops.iter().for_each(|top| links.iter().for_each(|link| self.submodule(&top.join(link)))),
             Err(why) => self.unknown(why),
         }
@@ -384,7 +389,7 @@ pub(super) fn pointer(file: &Path) -> Result<Option<PathBuf>, String> {
 }
 
 /// The repositories that the index of `git` links to. A split index has one shared one, which has none of its own.
-fn links(git: &Path, long: bool) -> Result<Vec<PathBuf>, String> {
+fn linked(git: &Path, long: bool) -> Result<Vec<PathBuf>, String> {
     let Some(own) = index_at(&git.join("index"), long)? else { return Ok(Vec::new()) };
     let mut out = own.links;
     if let Some(name) = own.shared {

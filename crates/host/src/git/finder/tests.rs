@@ -428,3 +428,33 @@ fn a_repository_elsewhere_that_says_the_work_tree_is_its_own_is_no_others() {
     scene.write("copy/.git", &fs::read_to_string(top.join("linked/.git")).expect("read"));
     assert_eq!(at(&top.join("copy")).elsewhere, [top.join("repo/.git/worktrees/linked")]);
 }
+
+#[test]
+fn links_that_a_pattern_means_are_found_and_no_others() {
+    let scene = Scene::new();
+    for file in ["repo/src/a.c", "repo/src/b.rs", "repo/src/deep/c.c", "repo/.hid/x.c", "other/y.c"] {
+        scene.write(file, "");
+    }
+    let root = scene.root().canonicalize().expect("it is there");
+    for (link, to) in
+        [("l.c", "../../other/y.c"), ("l.rs", "a.c"), ("d", "deep"), ("out", "../../other"), ("deep/m.c", "/x")]
+    {
+        std::os::unix::fs::symlink(to, root.join("src").join(link)).expect("linked");
+    }
+    let finder = Finder::new(&scene.env(), vec![root.clone()]);
+    for (pattern, links) in [
+        ("src/*.c", &["src/l.c"][..]),
+        ("src/*.rs", &["src/l.rs"]),
+        ("src/?", &["src/d"]),
+        ("s*/l.*", &["src/l.c", "src/l.rs"]),
+        ("*/*/*.c", &["src/d", "src/d/m.c", "src/deep/m.c", "src/out"]),
+        ("src/[dx]/m.c", &["src/d", "src/d/m.c"]),
+        ("*", &[]),
+        ("src/*.md", &[]),
+        ("../*/y.c", &[]),
+    ] {
+        let mut found = finder.links(&root.join(pattern)).expect("few entries");
+        found.sort();
+        assert_eq!(found, links.iter().map(|link| root.join(link)).collect::<Vec<_>>(), "{pattern}");
+    }
+}
