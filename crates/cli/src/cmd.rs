@@ -67,7 +67,7 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut offered(&Cli::command()), "nika", &mut script);
-            done(out::print(&String::from_utf8_lossy(&script)).map_err(Failure::from))
+            done(out::verbatim(&String::from_utf8_lossy(&script)).map_err(Failure::from))
         }
         Command::Man { command } => done(reference::manual(command.as_deref())),
         Command::Parse { kind } => Ok(parse(&kind)),

@@ -53,7 +53,11 @@ fn main() -> ExitCode {
     let done = match args::parse(&argv) {
         Ok(cli) => cmd::run(cli.command),
         Err(mistake) if mistake.use_stderr() && as_json => Err(misused(&mistake)),
-        Err(other) => other.exit(),
+        Err(mistake) if mistake.use_stderr() => {
+            out::complain(mistake.to_string().trim_end());
+            return ExitCode::from(u8::try_from(mistake.exit_code()).unwrap_or(failure::USAGE));
+        }
+        Err(asked) => asked.exit(),
     };
     done.unwrap_or_else(|failure| failure.report(as_json))
 }

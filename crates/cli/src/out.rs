@@ -1,19 +1,32 @@
 //! Printing. A reader that goes away (`nika log show | head`) ends the program quietly, not with a panic.
+//!
+//! What is said to people may hold words of others: names of files, rules of a repository, what a server calls itself. So no
+//! character that steers a terminal goes through here, but for what is drawn on purpose ([`verbatim`], [`note`]).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use nika_contract::text::harmless;
 use serde_json::Value;
 
-/// Writes text to stdout, as it is.
+/// Writes text to stdout.
 pub fn print(text: &str) -> io::Result<()> {
+    verbatim(&harmless(text))
+}
+
+/// Writes text to stdout, with a newline at its end.
+pub fn line(text: &str) -> io::Result<()> {
+    ended(&harmless(text))
+}
+
+/// Writes text to stdout as it is: what was drawn in colours of what is harmless, and documents for programs.
+pub fn verbatim(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
-/// Writes text to stdout, with a newline at its end.
-pub fn line(text: &str) -> io::Result<()> {
+fn ended(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
@@ -24,21 +37,21 @@ pub fn line(text: &str) -> io::Result<()> {
 
 /// Writes a JSON value on one line.
 pub fn json(value: &Value) -> io::Result<()> {
-    line(&value.to_string())
+    ended(&value.to_string())
 }
 
 /// Writes a JSON value over several lines.
 pub fn pretty(value: &Value) -> io::Result<()> {
-    line(&format!("{value:#}"))
+    ended(&format!("{value:#}"))
 }
 
 /// Writes a line to stderr. Nobody is left to hear of it when that fails.
 pub fn complain(text: &str) {
     let mut stderr = io::stderr().lock();
-    let _ = writeln!(stderr, "{text}");
+    let _ = writeln!(stderr, "{}", harmless(text));
 }
 
-/// Writes text to stderr as it is. Nobody is left to hear of it when that fails.
+/// Writes text to stderr as it is: what was drawn of what is harmless. Nobody is left to hear of it when that fails.
 pub fn note(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());

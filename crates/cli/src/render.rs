@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use nika_contract::text::harmless;
 use nika_contract::{Block, Code, Output, ToolError, code};
 use nika_runtime::Outcome;
 use serde_json::{Value, json};
@@ -106,13 +107,18 @@ pub fn for_people(outcome: &Outcome, colours: bool, save: Option<&Path>) -> Resu
         }
     };
     let text = text(output, &outcome.call.0, save)?;
-    let diff = output.diff.as_deref().map(str::trim_end).unwrap_or_default();
+    let text = harmless(&text);
+    let diff = harmless(output.diff.as_deref().map(str::trim_end).unwrap_or_default());
+    let diff = diff.as_ref();
     let paint = |diff: &str| if colours { out::coloured(diff) } else { format!("{diff}\n") };
     // Some tools show the diff to the model as well: it is printed once.
     match text.split_once(diff).filter(|_| !diff.is_empty()) {
-        Some((before, after)) => out::line(&format!("{before}{}{}", paint(diff), after.trim_start_matches('\n')))?,
+        Some((before, after)) => {
+            let after = after.trim_start_matches('\n');
+            out::verbatim(&format!("{before}{}{after}{}", paint(diff), if after.ends_with('\n') { "" } else { "\n" }))?;
+        }
         None if diff.is_empty() => out::line(&text)?,
-        None => out::line(&format!("{}\n{}", text.trim_end(), paint(diff)))?,
+        None => out::verbatim(&format!("{}\n{}", text.trim_end(), paint(diff)))?,
     }
     Ok(())
 }

@@ -122,6 +122,8 @@ mod shell_undo;
 mod shell_undo_names;
 #[path = "it/shell_undo_rights.rs"]
 mod shell_undo_rights;
+#[path = "it/steering.rs"]
+mod steering;
 #[path = "it/talk.rs"]
 mod talk;
 #[path = "it/terminal.rs"]

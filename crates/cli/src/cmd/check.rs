@@ -118,7 +118,7 @@ fn look(
                 out::print(&statement(&checked.needs))?;
             }
         }
-        None => out::print(&report(name, text, &checked, around.colours()))?,
+        None => out::verbatim(&report(name, text, &checked, around.colours()))?,
     }
     all.clean &= checked.is_clean();
     Ok(())
@@ -143,7 +143,7 @@ pub(super) fn read(file: &Path) -> Result<(String, String), Failure> {
 fn report(name: &str, text: &str, checked: &Checked, colours: bool) -> String {
     let mut report = String::new();
     for finding in &checked.findings {
-        let shown = show(&harmless(name), text, finding);
+        let shown = harmless(&show(name, text, finding)).into_owned();
         report.push_str(&if colours { painted(&shown, finding.weight) } else { shown });
         report.push('\n');
     }

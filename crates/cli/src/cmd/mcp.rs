@@ -150,7 +150,7 @@ fn approve(server: &str, yes: bool, common: &McpCommon) -> Result<ExitCode, Fail
         match format(common) {
             Format::Text => out::print(&held(&found.held_back))?,
             // Beside the answer, which is for a program: whoever is asked reads it, too.
-            Format::Json => out::note(&held(&found.held_back)),
+            Format::Json => out::note(&text::harmless(&held(&found.held_back))),
         }
         if !yes && confirmed(&world, "May these tools be used as they are now? [y]es, [N]o:")? != Confirmed::Yes {
             return Err(Failure::from(

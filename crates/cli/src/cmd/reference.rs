@@ -73,7 +73,7 @@ pub fn manual(name: Option<&str>) -> Result<(), Failure> {
     };
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
-    Ok(out::print(&String::from_utf8_lossy(&page))?)
+    Ok(out::verbatim(&String::from_utf8_lossy(&page))?)
 }
 
 fn write(page: &mut String, command: &mut clap::Command, name: &str) {

@@ -29,13 +29,13 @@ pub fn run(args: &args::Upgrade) -> Result<ExitCode, Failure> {
             if flow.permits.is_none() {
                 flow.permits = Some(permits(block(&checked.needs)));
             }
-            out::print(&nika_flow::write(&flow))?;
+            out::verbatim(&nika_flow::write(&flow))?;
             Ok(ExitCode::SUCCESS)
         }
         _ => {
             let shown: Vec<String> =
                 checked.findings.iter().map(|finding| show(&harmless(&name), &text, finding)).collect();
-            out::note(&shown.join("\n"));
+            out::note(&harmless(&shown.join("\n")));
             Ok(ExitCode::from(FAILED))
         }
     }
