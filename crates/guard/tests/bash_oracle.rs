@@ -1,4 +1,4 @@
-//! bash itself as the judge of what is a script. It only reads (`-n`); nothing is run.
+//! bash itself as the judge of what is a script, which it only reads (`-n`), and of what one prints that only prints.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -120,5 +120,36 @@ fn we_refuse_what_bash_refuses() {
     for text in BROKEN {
         assert_eq!(accepts(text), Some(false), "bash accepts {text:?}");
         assert!(analyse(text, &site()).canonical.is_none(), "{text:?} was read");
+    }
+}
+
+/// What only prints, so that it can be run: each with words whose meaning hangs on how they are quoted or put together.
+const PRINTING: &[&str] = &[
+    "b=x; b_a=1; b_b=2; echo $b{_a,_b} ${b}{_a,_b} \"$b\"{_a,_b}",
+    "f=a; echo $f{,.bak} $f/{b,c} x{$f,y} {$f,y}.c",
+    "a=1; b=2; as=3; bs=4; echo {$a,$b} {$a,$b}s {${a},$b}s {$a,x}{s,t}",
+    "x=l; xs=id; x1=2; echo $x{s..t} $x{1..2} ${x}{1..2}",
+    "f=a; echo $f{'_a',.x} $f{\"_a\",.x} $f{\\_a,.x} {'$f',$f}",
+    "set -- q r; echo $1{0,1} ${1}{0,1} {$1,$2}0 $#{a,b} $?{1,2}",
+    "for n in 12 x a, 'a$' ''; do [[ $n =~ ^[0-9]+$ ]]; echo $?; [[ $n =~ (^|,)$ ]]; echo $?; [[ $n =~ ^$ ]]; echo $?; done",
+    "for n in 'a$' a ab; do [[ $n =~ a\\$ ]]; echo $?; [[ $n =~ a'$' ]]; echo $?; [[ $n =~ [$]|b$ ]]; echo $?; [[ $n == *$ ]]; echo $?; done",
+];
+
+fn printed(text: &str) -> Option<String> {
+    let bash = Command::new("bash").args(["--noprofile", "--norc", "-c", text]).env_clear().output().ok()?;
+    String::from_utf8(bash.stdout).ok()
+}
+
+#[test]
+fn what_runs_prints_what_the_text_prints() {
+    if accepts("true").is_none() {
+        eprintln!("skipped: there is no bash here");
+        return;
+    }
+    for text in PRINTING {
+        let canonical = analyse(text, &site()).canonical.expect("it is read");
+        let wanted = printed(text).expect("it runs");
+        assert!(!wanted.is_empty(), "{text}");
+        assert_eq!(printed(&canonical), Some(wanted), "{text:?} became {canonical:?}");
     }
 }

@@ -10,6 +10,7 @@ use super::script::{
     Arm, Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
     Script, Target, Test, Word,
 };
+use super::words;
 
 /// The whole script.
 #[cfg(test)]
@@ -404,6 +405,8 @@ impl Printer<'_> {
         let own = self.regex || parts.iter().any(special);
         let joined = if own { Cow::Borrowed(parts) } else { joined(parts) };
         let parts = joined.as_ref();
+        let has_braces = parts.iter().any(|part| matches!(part, Part::Plain(text) if text.contains('{')));
+        let runs_on = has_braces && words::runs_on(parts);
         let mut index = 0;
         let mut any = false;
         while let Some(part) = parts.get(index) {
@@ -419,7 +422,9 @@ impl Printer<'_> {
                 Part::Plain(_) | Part::Quoted(_) => index = self.text(parts, index, strict),
                 part if is_quoted_expansion(part) => index = self.double(parts, index),
                 Part::Param { param, .. } => {
-                    self.param(param, continues_name(parts, index + 1));
+                    // Where braces would have it run on it stays as it is written, and so it is judged.
+                    let closed = if has_braces { param.closed || !runs_on } else { continues_name(parts, index + 1) };
+                    self.param(param, closed);
                     index += 1;
                 }
                 Part::Command { script, .. } => {
@@ -756,6 +761,10 @@ mod tests {
             ("export P\\Q=$x", "export 'PQ='$x"),
             ("command export \"P=\"$x", "command export 'P='$x"),
             ("command -- ls -la a=b", "command -- ls -la a=b"),
+            // Bash reads a name when it is done with braces: where they bring no letter to it nothing changes, else all does.
+            ("echo $a{,.c} $a/{b,c} \"$a\"{b,c}", "echo ${a}{,.c} ${a}/{b,c} \"$a\"{b,c}"),
+            ("echo ${a}{b,c} {${a},$b} {$a,$b}s $a{1..2}", "echo ${a}{b,c} {${a},${b}} {$a,$b}s $a{1..2}"),
+            ("[[ $a =~ ^b$ || $a =~ (^|,)$ || $a =~ x\\$ ]]", "[[ $a =~ ^b$ || $a =~ (^|,)$ || $a =~ x'$' ]]"),
         ] {
             let printed_once = parse::parse(text, None).map(|outcome| print(&outcome.program));
             assert_eq!(printed_once.as_deref().ok(), Some(printed), "{text}");

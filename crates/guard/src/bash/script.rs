@@ -231,6 +231,8 @@ pub(super) struct Param {
     pub op: Op,
     /// What stands between `${` and `}`, as written.
     pub raw: String,
+    /// Whether it is written with these: `$name` runs on as far as there are letters, once braces have become words.
+    pub closed: bool,
 }
 
 /// What a parameter expansion does with the value.

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::judge::{Arg, Why, Word};
+use super::parse::is_name;
+use super::script::Part;
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -225,6 +227,29 @@ pub(super) fn single(pieces: &[Piece], home: &Path) -> Value {
 }
 
 // Braces.
+
+/// Whether braces bring a letter behind a `$name` that is written without them: `$a{b,c}` is `$ab $ac`, for bash reads names
+/// when it is done with braces.
+pub(super) fn runs_on(parts: &[Part]) -> bool {
+    let mut atoms = Vec::new();
+    for part in parts {
+        match part {
+            Part::Plain(text) => atoms.extend(text.chars().map(Atom::Bare)),
+            Part::Param { param, quoted: false } if !param.closed && is_name(&param.name) => {
+                atoms.push(Atom::Value(Value::Number, false));
+            }
+            _ => atoms.push(Atom::Quoted(String::new())),
+        }
+    }
+    match atoms.iter().filter(|atom| matches!(atom, Atom::Bare('{'))).count() {
+        0 => return false,
+        some if some > BRACES => return true,
+        _ => {}
+    }
+    let joined =
+        |pair: &[Atom]| matches!(pair, [Atom::Value(..), Atom::Bare(c)] if c.is_ascii_alphanumeric() || *c == '_');
+    braces(atoms, 0).is_none_or(|words| words.iter().any(|word| word.windows(2).any(joined)))
+}
 
 /// Every alternative; `None` when there are too many.
 fn braces(atoms: Vec<Atom>, from: usize) -> Option<Vec<Vec<Atom>>> {

@@ -23,6 +23,14 @@ impl<'t> Parser<'t> {
                     self.at += 1;
                     push_plain(&mut parts, self.slice(self.at - 1..self.at));
                 }
+                // Alone it is the end of the line, and no letter.
+                Some(b'$') if !self.expands() => {
+                    if matches!(self.peek_at(1), Some(b'\\' | b'\'' | b'"' | b'`')) {
+                        return self.trouble("a `$` before quotes in a pattern behind `=~`");
+                    }
+                    self.at += 1;
+                    push_plain(&mut parts, "$");
+                }
                 Some(_) => self.word_part(&mut parts)?,
             }
         }
@@ -219,6 +227,12 @@ impl<'t> Parser<'t> {
             Some(text) => Ok(text),
             None => self.trouble("an escape in `$'…'` that makes no text"),
         }
+    }
+
+    /// Whether something is expanded, or quoted, by the `$` that stands here.
+    fn expands(&self) -> bool {
+        self.peek_at(1)
+            .is_some_and(|byte| is_name_start(byte) || byte.is_ascii_digit() || b"([{@*#?-$!'\"".contains(&byte))
     }
 
     /// Something behind `$`.
@@ -435,7 +449,7 @@ impl<'t> Parser<'t> {
         if !self.eat("}") {
             return self.trouble("`}` is missing here");
         }
-        Ok(Param { name, index, op, raw })
+        Ok(Param { name, index, op, raw, closed: true })
     }
 
     /// What stands behind an operator inside `${…}`, up to the brace.
@@ -555,7 +569,8 @@ fn may_have_braces(parts: &[Part]) -> bool {
 }
 
 pub(super) fn plain_param(name: &str, quoted: bool) -> Part {
-    Part::Param { param: Param { name: name.to_owned(), index: None, op: Op::Plain, raw: name.to_owned() }, quoted }
+    let (name, raw) = (name.to_owned(), name.to_owned());
+    Part::Param { param: Param { name, index: None, op: Op::Plain, raw, closed: false }, quoted }
 }
 
 pub(super) fn push_plain(parts: &mut Vec<Part>, text: &str) {

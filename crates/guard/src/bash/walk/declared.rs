@@ -28,7 +28,7 @@ impl<'a> Walker<'a> {
     pub(super) fn declared(&mut self, word: &Word, bare: bool, state: &mut State) -> Vec<Arg> {
         let Some((name, spelled)) = assigned_name(word) else { return self.words(word, state) };
         let pieces = self.pieces(&word.parts, state, &word.span);
-        let split = words::expand(&pieces, &self.site.home, &word.span);
+        let split = self.expanded(&pieces, word);
         let whole = words::single(&pieces, &self.site.home);
         let plain = |wanted: &str| word.parts.iter().any(|part| matches!(part, Part::Plain(t) if t.contains(wanted)));
         let written = word.parts.iter().all(|part| matches!(part, Part::Plain(_) | Part::Quoted(_)));

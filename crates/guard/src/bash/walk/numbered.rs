@@ -20,9 +20,9 @@ impl Walker<'_> {
     /// What a word of sed becomes that begins as a substitution.
     fn substituted(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
         let pieces = self.pieces(&word.parts, state, &word.span);
-        match substitutes(&pieces) {
+        match substitutes(&pieces).filter(|_| !words::runs_on(&word.parts)) {
             Some(text) => vec![Arg { word: Became::Exact(text), span: word.span.clone() }],
-            None => words::expand(&pieces, &self.site.home, &word.span),
+            None => self.expanded(&pieces, word),
         }
     }
 
@@ -40,7 +40,7 @@ impl Walker<'_> {
         if sed && begins_substitution(word) {
             return Some(self.substituted(word, state));
         }
-        if !sed || sums == 0 || !word.parts.iter().all(written) {
+        if !sed || sums == 0 || !word.parts.iter().all(written) || words::runs_on(&word.parts) {
             return None;
         }
         let pieces = self.pieces(&word.parts, state, &word.span);
@@ -48,7 +48,7 @@ impl Walker<'_> {
         // Where there is none, sed says what it misses.
         let word = match pieces.iter().map(spelled).collect() {
             Some(text) => Arg { word: Became::Exact(text), span: word.span.clone() },
-            None => return Some(words::expand(&pieces, &self.site.home, &word.span)),
+            None => return Some(self.expanded(&pieces, word)),
         };
         Some(vec![word])
     }

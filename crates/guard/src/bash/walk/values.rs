@@ -128,7 +128,19 @@ impl<'a> Walker<'a> {
         }
         let mut pieces = self.pieces(&word.parts, state, &word.span);
         counted(&mut pieces, &word.parts);
-        words::expand(&pieces, &self.site.home, &word.span)
+        self.expanded(&pieces, word)
+    }
+
+    /// The words that the pieces of `word` become.
+    pub(super) fn expanded(&self, pieces: &[Piece], word: &Word) -> Vec<Arg> {
+        if words::runs_on(&word.parts) {
+            let why = Why::from("a name runs on into what the braces beside it stand for");
+            return vec![Arg {
+                word: Became::Opaque { prefix: String::new(), splits: true, why },
+                span: word.span.clone(),
+            }];
+        }
+        words::expand(pieces, &self.site.home, &word.span)
     }
 
     pub(super) fn value(&mut self, word: &Word, state: &mut State) -> Value {
