@@ -3,6 +3,7 @@
 
 use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
 use regex_syntax::{ParserBuilder, ast};
 
 use crate::error::SearchError;
@@ -57,6 +58,30 @@ pub(crate) fn may_test_whole(matcher: &Quick, pattern: &str, multi: bool) -> boo
         return true;
     }
     regex_syntax::parse(pattern).is_ok_and(|hir| !hir.properties().look_set().contains_anchor_haystack())
+}
+
+/// Letters and signs of which legacy encodings have some: of the west, of quotes, of the east, of Japan.
+const ELSEWHERE: [char; 4] = ['é', '’', 'я', '日'];
+
+/// Whether what the pattern finds may hold letters beyond ASCII. Blanks and digits have some there, too, which hardly any
+/// text has.
+pub(crate) fn is_beyond_ascii(pattern: &str, literal: bool) -> bool {
+    fn holds(hir: &Hir) -> bool {
+        match hir.kind() {
+            HirKind::Literal(literal) => !literal.0.is_ascii(),
+            HirKind::Class(Class::Unicode(class)) => {
+                let has = |letter: &char| class.iter().any(|range| (range.start()..=range.end()).contains(letter));
+                ELSEWHERE.iter().any(has)
+            }
+            HirKind::Class(Class::Bytes(class)) => !class.is_ascii(),
+            HirKind::Repetition(repeated) => holds(&repeated.sub),
+            HirKind::Capture(group) => holds(&group.sub),
+            HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(holds),
+            HirKind::Empty | HirKind::Look(_) => false,
+        }
+    }
+    let read = || ParserBuilder::new().utf8(false).build().parse(pattern);
+    !pattern.is_ascii() || !literal && read().is_ok_and(|hir| holds(&hir))
 }
 
 fn explain(pattern: &str, reading: Reading, err: &grep_regex::Error) -> SearchError {

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::bound::Bound;
 use super::sink::Take;
 use super::{FileHits, GrepQuery, Mode, entries};
-use crate::matcher::may_test_whole;
+use crate::matcher::{is_beyond_ascii, may_test_whole};
 use crate::record::Tally;
 use crate::runs::Quick;
 use crate::walk::{self, FileAt, Stop, Visit};
@@ -96,7 +96,7 @@ impl<'a> Finder<'a> {
             searcher,
             multi,
             may_test,
-            beyond_ascii: !query.pattern.is_ascii() || query.pattern.contains("\\u") || query.pattern.contains("\\x"),
+            beyond_ascii: is_beyond_ascii(&query.pattern, query.literal),
             buf: vec![0; CHUNK],
             hits: Vec::new(),
             bound,
@@ -136,14 +136,19 @@ impl<'a> Finder<'a> {
         };
         tally.scanned_bytes += len as u64;
         let nul = memchr::memchr(0, &self.buf[..len]).is_some();
-        let (before, odd) = (self.hits.len(), has_bom(&self.buf[..len]));
+        let before = self.hits.len();
+        // The searcher reads UTF-16 that a mark tells, and takes UTF-32 for that.
+        let unread = match has_bom(&self.buf[..len]) {
+            true => self.buf[..len].starts_with(UTF_32_LE),
+            false => self.is_of_other_bytes(len),
+        };
         let done = match (nul, self.multi) {
             (true, _) => self.search(Source::Whole(len), Nul::Hides, path, tally),
             (false, true) => self.search(Source::Whole(len), Nul::Absent, path, tally),
             // In pieces, so that it can be stopped.
             (false, false) => self.search(Source::Pieces(len), Nul::Absent, path, tally),
         };
-        tally.other_bytes += u64::from(!odd && self.hits.len() == before && self.is_of_other_bytes(len));
+        tally.other_bytes += u64::from(unread && self.hits.len() == before);
         done
     }
 
@@ -421,26 +426,49 @@ fn has_bom(text: &[u8]) -> bool {
     [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|bom| text.starts_with(bom))
 }
 
-/// Bytes that tell text in two or four bytes a letter: eight letters of the longer.
-const WIDE_BYTES: usize = 32;
+/// The mark of UTF-32, which begins as the one of UTF-16 does.
+const UTF_32_LE: &[u8] = b"\xff\xfe\0\0";
 
-/// Whether this begins as text in UTF-16 or UTF-32 without a mark does: printable ASCII among NUL bytes, at equal distances.
+/// Bytes that tell text in two or four bytes a letter: 64 letters of the longer.
+const WIDE_BYTES: usize = 256;
+
+/// Whether this begins as text in UTF-16 or UTF-32 without a mark does: read so, all of it is letters and what stands
+/// between letters, with a blank among those of ASCII.
 fn is_wide(text: &[u8]) -> bool {
     let begin = &text[..text.len().min(WIDE_BYTES)];
-    let printable = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
-    let letters_at = |width: usize, at: usize| {
-        let units = begin.chunks_exact(width);
-        units.len() > 1
-            && units.into_iter().all(|unit| {
-                unit.iter().enumerate().all(|(i, &byte)| match i == at {
-                    true => printable(byte),
-                    false => byte == 0,
-                })
-            })
-    };
     // Looked at for each file in which nothing was found: most have no NUL byte so early.
-    begin.iter().take(2).any(|&byte| byte == 0)
-        && [(2, 0), (2, 1), (4, 0), (4, 3)].iter().any(|&(width, at)| letters_at(width, at))
+    if memchr::memchr(0, begin).is_none() || begin.len() < 4 {
+        return false;
+    }
+    let two = |unit: fn([u8; 2]) -> u16| {
+        let units = begin.chunks_exact(2).filter_map(|pair| pair.try_into().ok()).map(unit);
+        // What is cut at the end may be half a letter.
+        is_text(char::decode_utf16(units).map(Result::ok).take(begin.len() / 2 - 1))
+    };
+    let four = |unit: fn([u8; 4]) -> u32| {
+        is_text(begin.chunks_exact(4).filter_map(|four| four.try_into().ok()).map(|four| char::from_u32(unit(four))))
+    };
+    two(u16::from_le_bytes) || two(u16::from_be_bytes) || four(u32::from_le_bytes) || four(u32::from_be_bytes)
+}
+
+fn is_text(mut letters: impl Iterator<Item = Option<char>>) -> bool {
+    let (mut plain, mut blank) = (0, false);
+    let all = letters.all(|letter| {
+        let Some(letter) = letter else { return false };
+        plain += usize::from(letter.is_ascii());
+        blank |= letter.is_ascii_whitespace();
+        is_written(letter)
+    });
+    all && blank && plain > 1
+}
+
+/// Whether texts hold it: letters, digits, blanks, signs.
+fn is_written(c: char) -> bool {
+    c.is_alphanumeric()
+        || c.is_ascii_graphic()
+        || c.is_whitespace()
+        || matches!(c, '\u{a1}'..='\u{36f}' | '\u{2010}'..='\u{2bff}' | '\u{3000}'..='\u{303f}')
+        || matches!(c, '\u{feff}'..='\u{ffef}' | '\u{1f000}'..='\u{1faff}')
 }
 
 fn read(fd: &OwnedFd, buf: &mut [u8]) -> Result<usize, Errno> {

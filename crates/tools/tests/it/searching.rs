@@ -289,6 +289,12 @@ fn letters_of_another_encoding_are_a_gap() {
     let plain = world.call("grep", json!({"pattern": "caf", "output_mode": "files_with_matches"}));
     assert!(plain.ok().joined_text().contains("[complete"), "{plain:?}");
     world.call("grep", json!({"pattern": "tea", "path": "latin.txt"})).says("No matches").says("[complete");
+    world.call("grep", json!({"pattern": r"tea\s\d", "path": "latin.txt"})).says("No matches").says("[complete");
+    // What may be any letter may be that one.
+    for pattern in ["caf.$", r"caf\w$", r"caf\S$", "caf[^x]$", r"\p{Latin}{4}", r"caf\u00e9", "cafÉ|x"] {
+        let none = world.call("grep", json!({"pattern": pattern, "path": "latin.txt"}));
+        none.says("No match in what was searched").says("NOT complete").says("1 not UTF-8");
+    }
 }
 
 /// `read` shows such a text; a search goes by its bytes, where between any two letters lies a NUL.
@@ -301,7 +307,12 @@ fn text_in_two_bytes_a_letter_without_a_mark_is_a_gap() {
     world.put("four.txt", &text.chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect::<Vec<_>>());
     let answer = world.call("grep", json!({"pattern": "needle"}));
     answer.says("NOT complete").says("3 not UTF-8, searched by their bytes alone");
-    for path in ["little.txt", "big.txt", "four.txt"] {
+    // Other letters than ASCII's stand early in it; and a mark that the searcher takes for another.
+    let text = "Привет мир needle — é\n";
+    world.put("letters.txt", &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    let marked = "\u{feff}".chars().chain(text.chars());
+    world.put("marked.txt", &marked.flat_map(|letter| u32::from(letter).to_le_bytes()).collect::<Vec<_>>());
+    for path in ["little.txt", "big.txt", "four.txt", "letters.txt", "marked.txt"] {
         world.call("grep", json!({"pattern": "needle", "path": path})).says("NOT complete").says("1 not UTF-8");
     }
     // What is no text is searched byte by byte to its end.
