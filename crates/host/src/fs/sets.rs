@@ -260,16 +260,22 @@ impl Locked<'_> {
         self.note_under_way();
         let temp = file.with_extension("tmp");
         let json = serde_json::to_vec(intent).map_err(|error| broken(error.into()))?;
-        let mut out = File::create(&temp).map_err(broken)?;
-        out.write_all(&json).map_err(broken)?;
-        if self.files.fsync != Fsync::Off {
-            out.sync_data().map_err(broken)?;
-        }
-        std::fs::rename(&temp, file).map_err(broken)?;
+        let written = self.write_note(&temp, &json).and_then(|()| std::fs::rename(&temp, file));
+        written.map_err(|error| {
+            // On a full disk, half of it.
+            let _ = std::fs::remove_file(&temp);
+            broken(error)
+        })?;
         if self.files.fsync != Fsync::Off {
             File::open(self.files.sets_dir()).and_then(|dir| dir.sync_all()).map_err(broken)?;
         }
         Ok(())
+    }
+
+    fn write_note(&self, file: &Path, json: &[u8]) -> std::io::Result<()> {
+        let mut out = File::create(file)?;
+        out.write_all(json)?;
+        if self.files.fsync == Fsync::Off { Ok(()) } else { out.sync_data() }
     }
 
     pub(crate) fn finish(&mut self, file: &Path) {

@@ -91,15 +91,29 @@ fn take(from: &Path, to: &Path) -> std::io::Result<Option<PathBuf>> {
         Ok(()) => {}
         Err(Errno::XDEV) => {
             let above = rustix::fs::open(to.parent().unwrap_or(Path::new("/")), DIRECTORY, Mode::empty())?;
-            Stage::within(above, None).copy(from, to.file_name().unwrap_or_default())?;
-            match stat.st_mode & libc::S_IFMT == libc::S_IFDIR {
-                true => sweep::remove_tree(from),
-                false => fs::remove_file(from)?,
+            let is_free = rustix::fs::lstat(to).is_err();
+            match Stage::within(above, None).copy(from, to.file_name().unwrap_or_default()) {
+                Ok(()) => remove(from, &stat)?,
+                Err(error) => {
+                    // On a full disk a part of it was copied: that is said to lie nowhere.
+                    if is_free {
+                        let _ = remove(to, &stat);
+                    }
+                    return Err(error);
+                }
             }
         }
         Err(error) => return Err(error.into()),
     }
     Ok(Some(to.to_path_buf()))
+}
+
+fn remove(path: &Path, stat: &rustix::fs::Stat) -> std::io::Result<()> {
+    if stat.st_mode & libc::S_IFMT != libc::S_IFDIR {
+        return fs::remove_file(path);
+    }
+    sweep::remove_tree(path);
+    Ok(())
 }
 
 /// A rename, where rights that the command took from itself forbid it, too: a directory that moves must be writable, and so

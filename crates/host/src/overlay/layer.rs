@@ -234,9 +234,11 @@ fn made(within: &Path, start: &str) -> Result<(PathBuf, File), Errno> {
     let dir = within.join(format!("{start}{}", name.trim_start_matches('.').trim_end_matches(".tmp")));
     rustix::fs::mkdir(&dir, Mode::RWXU)?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let owner = File::from(rustix::fs::open(dir.join("owner"), flags, Mode::RUSR | Mode::WUSR)?);
-    flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
-    Ok((dir, owner))
+    let opened = rustix::fs::open(dir.join("owner"), flags, Mode::RUSR | Mode::WUSR);
+    let owned = opened.and_then(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).map(|()| owner));
+    // On a full disk there may be room for the directory alone.
+    let owner = owned.inspect_err(|_| sweep::remove_tree(&dir))?;
+    Ok((dir, owner.into()))
 }
 
 /// Gives the upper directory what new files inherit from the root: its group, where set-gid says so, and its access

@@ -74,6 +74,22 @@ fn what_is_too_deep_to_be_applied_is_not_copied_either() {
     assert!(error.to_string().contains("directories deep"), "{error}");
 }
 
+/// As on a full disk.
+#[test]
+fn what_can_be_kept_in_part_only_is_not_kept() {
+    let (world, Ok(other)) = (World::new(), tempfile::tempdir_in("/dev/shm")) else { return };
+    let layer = world.layer();
+    let mut inside = layer.upper().join("first");
+    fs::write(&inside, "new").unwrap();
+    inside.set_file_name("d");
+    fs::create_dir_all(inside.join("d/".repeat(1_000))).unwrap();
+    let kept = other.path().join("kept");
+    match layer.keep(&world.permit(), &kept) {
+        Ok(()) => eprintln!("skipped: no other file system here"),
+        Err(error) => assert!(!kept.exists(), "{error}"),
+    }
+}
+
 #[test]
 fn a_copy_goes_through_no_link_that_somebody_puts_in_its_way() {
     let world = World::new();
