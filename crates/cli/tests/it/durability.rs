@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -378,13 +378,18 @@ fn skipped(why: &str) {
 /// The program under `strace` with these options, in a session of its own; `None`, and a word about it, where nothing can
 /// be traced.
 pub fn traced(root: &Path, state: &Path, options: &[&str], words: &[&str]) -> Option<ExitStatus> {
+    answered(root, state, options, words).map(|ran| ran.status)
+}
+
+/// The same with what it said.
+pub fn answered(root: &Path, state: &Path, options: &[&str], words: &[&str]) -> Option<Output> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_nika")).args(words).current_dir(root);
     strace.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", state).env("NIKA_STATE_DIR", state.join("state"));
-    match strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output() {
+    match strace.stdin(Stdio::null()).output() {
         Err(_) => skipped("there is no strace here to see the system calls with"),
         Ok(ran) if String::from_utf8_lossy(&ran.stderr).contains("ptrace") => skipped("strace may not trace here"),
-        Ok(ran) => return Some(ran.status),
+        Ok(ran) => return Some(ran),
     }
     None
 }

@@ -84,7 +84,7 @@ impl Locked<'_> {
             Err(error) => {
                 if begun.as_ref().is_some_and(|begun| begun.stuck) {
                     cx.undo.stands();
-                    return Err(NotMade::Refused(stuck(ToolError::from(error))));
+                    return Err(NotMade::Refused(stuck(&ToolError::from(error).message)));
                 }
                 // Nothing of it was staged, or it was brought back.
                 begun.iter().for_each(|begun| self.abandon(begun));

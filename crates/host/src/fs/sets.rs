@@ -18,6 +18,7 @@ use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
 use super::dirs::{Emptied, Made};
 use super::dress::{bare, worn_by_all};
+use super::unheld::AS_IT_WAS;
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, is_guarded, sha256};
 use crate::moves::{Act, Intent, Mover, Parents, Phase, Step, discard, identity, is_overlay, settle, wanted};
 use crate::{overlay, sandbox, scratch};
@@ -43,9 +44,10 @@ impl Begun {
     }
 }
 
-/// The error of a set that failed, and not all of it could be brought back.
-pub(crate) fn stuck(error: ToolError) -> ToolError {
-    let message = format!("{}; not all that was changed before could be taken back", error.message);
+/// The error of a set that failed for this reason, and not all of it could be brought back.
+pub(crate) fn stuck(why: &str) -> ToolError {
+    let why = why.trim_end_matches(AS_IT_WAS);
+    let message = format!("{why}; a part of what was changed before stands, as it could not be taken back");
     ToolError::new(code::WRITE_FAILED, message)
         .hint("the next call or start tries that again; `undo` takes back what stands then")
 }

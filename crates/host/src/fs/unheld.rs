@@ -80,7 +80,8 @@ pub(crate) fn unheld(
     Err(ToolError::new(code::NAME_HELD, message + AS_IT_WAS).hint(STOP))
 }
 
-const AS_IT_WAS: &str = "; what stood there stands there again";
+/// What is no longer so where that could not be taken back.
+pub(super) const AS_IT_WAS: &str = "; what stood there stands there again";
 const STOP: &str = "end what runs beside with `job_stop` (`job_list` shows what lives; another session may have it), and \
                     repeat the call";
 

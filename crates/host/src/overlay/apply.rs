@@ -95,11 +95,10 @@ impl From<NotApplied> for ToolError {
     fn from(not_applied: NotApplied) -> ToolError {
         match not_applied {
             NotApplied::Refused(error) => error,
-            NotApplied::Conflict(places) => ToolError::new(
-                code::CHANGED_SINCE_READ,
-                format!("while the command ran, somebody else changed {}; nothing was applied", listed(&places)),
-            )
-            .hint("look at what stands there now, then run the command again"),
+            NotApplied::Conflict(places) => {
+                ToolError::new(code::CHANGED_SINCE_READ, format!("{}; nothing was applied", changed_meanwhile(&places)))
+                    .hint("look at what stands there now, then run the command again")
+            }
             NotApplied::Guarded(places) => ToolError::new(
                 code::PERMISSION_DENIED,
                 format!("the command changed what may become code or policy: {}; nothing was applied", listed(&places)),
@@ -120,6 +119,10 @@ impl From<NotApplied> for ToolError {
 }
 
 /// Names that an error lists.
+fn changed_meanwhile(places: &[Place]) -> String {
+    format!("while the command ran, somebody else changed {}", listed(places))
+}
+
 const LISTED: usize = 10;
 
 fn listed(places: &[Place]) -> String {
@@ -358,7 +361,13 @@ impl Locked<'_> {
             // What stood there may still lie in these, and whoever settles it finds it by the note.
             layers.iter().for_each(|changes| changes.layer.leave());
             cx.undo.stands();
-            return done.map_err(|error| NotApplied::Refused(stuck(ToolError::from(error))));
+            return done.map_err(|error| {
+                let why = match error {
+                    NotApplied::Conflict(places) => changed_meanwhile(&places),
+                    error => ToolError::from(error).message,
+                };
+                NotApplied::Refused(stuck(&why))
+            });
         }
         copied.iter().flatten().for_each(|dir| sweep::remove_tree(dir));
         self.finish(&file);

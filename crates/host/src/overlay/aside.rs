@@ -59,7 +59,7 @@ impl Layer {
     /// Keeps all that the command left, below `to`, and leaves nothing to apply.
     pub fn keep(self, permit: &Permit, to: &Path) -> Result<(), ToolError> {
         self.permitted(permit)?;
-        if self.is_left() {
+        if self.is_left(permit) {
             let message = "it waits with what stood in the places of it, for the next start to take the rest back";
             return Err(ToolError::new(code::WRITE_FAILED, message));
         }

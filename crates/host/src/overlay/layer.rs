@@ -201,7 +201,8 @@ impl Layer {
         self.is_left.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn is_left(&self) -> bool {
+    /// Whether it waits with what stood in the root, as not all of its changes could be taken back.
+    pub fn is_left(&self, _permit: &Permit) -> bool {
         self.is_left.load(Ordering::Relaxed)
     }
 

@@ -224,10 +224,11 @@ impl<'a> Settling<'a> {
         if at == 0 { self.apart.clone() } else { self.apart.with_extension(format!("root{at}")) }
     }
 
-    /// Keeps all that the command left, as nothing of it is applied for `error`.
+    /// Keeps all that the command left, as it is not applied for `error`.
     fn keep(&self, layers: Vec<Layer>, error: &ToolError) -> Settled {
         let mut settled = Settled { failed: Some(error.code), ..Settled::default() };
         let (mut lost, mut kept) = (Vec::new(), Vec::new());
+        let is_stuck = layers.iter().any(|layer| layer.is_left(self.cx.permit));
         for (at, layer) in layers.into_iter().enumerate() {
             let root = layer.root(self.cx.permit).to_path_buf();
             // Beside what was set apart before.
@@ -244,7 +245,8 @@ impl<'a> Settling<'a> {
             }
         }
         let lies = places("; what it changed lies in", &kept);
-        settled.lines.push(format!("[nothing was applied: {}{lies}]", error.message));
+        let became = if is_stuck { "not applied as a whole" } else { "nothing was applied" };
+        settled.lines.push(format!("[{became}: {}{lies}]", error.message));
         settled.lines.extend(lost);
         settled
     }
