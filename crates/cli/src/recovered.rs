@@ -23,6 +23,9 @@ pub fn tell(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
             let unsettled = unsettled(&became, &note.display().to_string(), &advice(call, why));
             out::complain(&format!("note: change set {call} was interrupted and {unsettled}"));
         }
+        if let Outcome::Refused(_) = &recovered.outcome {
+            out::complain(&format!("note: change set {} was interrupted and {}", recovered.call, recovered.outcome));
+        }
         runtime.note_settled(&line(&recovered, checkpoints));
     };
     for recovered in files.take_recovered() {
@@ -63,6 +66,9 @@ fn advice(call: &str, why: &Why) -> String {
              back; remove the note then"
         ),
         Why::Newer => format!("{mixed} until that Nika starts there"),
+        Why::Away(_) => format!(
+            "{mixed}; the first start that finds it there again settles that; remove the note if it never comes back"
+        ),
         Why::Failed(_) => format!("{mixed}; the next start tries once more"),
     }
 }

@@ -28,7 +28,7 @@ pub use beside::Beside;
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
 pub(crate) use commit::{is_temp_name, temp_name};
-pub(crate) use dirs::{Emptied, Made};
+pub(crate) use dirs::{Emptied, Made, born};
 pub(crate) use dress::{bare, dress, wear, worn, worn_by_all};
 pub use fault::errno;
 pub(crate) use fault::is_absence;

@@ -15,25 +15,38 @@
 //! | applying | every new entry, whole, and synced | finishes the moves: the new state; where others took a place, the old one |
 //! | rolling back | every former entry, where its move put it | moves them back: the old state |
 //!
-//! Which moves were made is told by who stands where: a rename keeps inode, size and modification time. Whoever holds the
-//! workspace's lock and finds an intent knows that its writer is dead.
+//! Which moves were made is told by who stands where ([`identity`]). Whoever holds the workspace's lock and finds an intent
+//! knows that its writer is dead, and settles it where the directories are that it was begun in ([`ground`]). What is guarded
+//! must hold what was judged ([`judged`]); rights that a move gave for a moment go ([`closed`]), and what could not be removed
+//! waits for the next start ([`stray`]).
 
+mod closed;
+mod ground;
+mod identity;
 mod in_place;
 mod intent;
+mod judged;
 mod step;
+mod stray;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code, pathtext};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::fs::{NotMade, Stamp, Workspace, is_absence};
 use crate::overlay::by_handle;
+pub(crate) use closed::Closed;
+pub(crate) use ground::Ground;
+pub(crate) use identity::Identity;
+use identity::standing;
 pub(crate) use intent::{Intent, Named, Phase, Wanted, settle, wanted};
+pub(crate) use judged::{Holds, Judged};
+pub(crate) use stray::{Stray, discard};
 
 /// What is done to one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,14 +80,14 @@ pub(crate) struct Step {
     #[serde(with = "pathtext")]
     pub(crate) aside: PathBuf,
     pub(crate) act: Act,
-    /// Who they are: [`identity`].
-    pub(crate) new: Option<[i64; 4]>,
-    pub(crate) old: Option<[i64; 4]>,
+    /// Who they are.
+    pub(crate) new: Option<Identity>,
+    pub(crate) old: Option<Identity>,
     /// Whether the new one is another name of a file that goes in the same set: what others write to that, they write to
     /// both.
     #[serde(default)]
     pub(crate) linked: bool,
-    /// Rights and modification time before a `Set`.
+    /// Rights and modification time of the old one.
     pub(crate) was: Option<(u32, (i64, u64))>,
     /// The old directory may hold nothing any more.
     #[serde(default)]
@@ -95,50 +108,40 @@ impl Step {
 
     /// Whether this is the new one, which is of no use where it lies. What was made is made: who still writes to it writes to
     /// one without a name.
-    fn is_ours(&self, there: [i64; 4], phase: Phase) -> bool {
+    fn is_ours(&self, there: Identity, phase: Phase) -> bool {
         match phase {
             Phase::Staging | Phase::RollingBack => self.is_new(Some(there)),
-            Phase::Applying => self.new.is_some_and(|new| new[0] == there[0]),
+            Phase::Applying => self.new.is_some_and(|new| new.same_inode(there)),
         }
     }
 
     /// Whether this is what stood there.
-    fn is_former(&self, there: [i64; 4], phase: Phase) -> bool {
+    fn is_former(&self, there: Identity, phase: Phase) -> bool {
         match phase {
             Phase::Staging | Phase::RollingBack => self.old == Some(there),
-            Phase::Applying => self.old.is_some_and(|old| old[0] == there[0]),
+            Phase::Applying => self.old.is_some_and(|old| old.same_inode(there)),
         }
     }
 
     /// Whether the former one is of no use any more: the new one is in its place, or it is there itself.
     fn former_goes(&self, places: &Places<'_>, phase: Phase) -> bool {
         match (phase, self.act) {
-            (Phase::Staging | Phase::RollingBack, _) => step::who(&places.target) == self.old,
+            (Phase::Staging | Phase::RollingBack, _) => standing(&places.target) == self.old,
             // Where a move takes two calls, the new one has both names for a moment.
             (Phase::Applying, Act::Swap) => {
-                self.is_new(step::who(&places.target)) || !self.is_new(step::who(&places.source))
+                self.is_new(standing(&places.target)) || !self.is_new(standing(&places.source))
             }
             (Phase::Applying, _) => true,
         }
     }
 
     /// Whether this is the new one, as it was made.
-    fn is_new(&self, there: Option<[i64; 4]>) -> bool {
+    fn is_new(&self, there: Option<Identity>) -> bool {
         match (there, self.new) {
-            (Some(there), Some(new)) => there == new || self.linked && there[0] == new[0],
+            (Some(there), Some(new)) => there == new || self.linked && there.same_inode(new),
             _ => false,
         }
     }
-}
-
-/// What tells an entry from another that came to its place, and what a rename keeps: the inode, and as inodes are
-/// used again, of all but directories the size and modification time.
-pub(crate) fn identity(stat: &rustix::fs::Stat) -> [i64; 4] {
-    let numbers = Stamp::from(stat).as_numbers();
-    if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory {
-        return [numbers[0], 0, 0, 0];
-    }
-    numbers
 }
 
 pub(crate) fn refused(path: &Path, error: Errno) -> ToolError {
@@ -286,7 +289,7 @@ impl<'a> Mover<'a> {
 
     /// Whether the place of a step is as it leaves it.
     fn stands_as_made(&mut self, step: &Step) -> bool {
-        let stands = self.target.of(self.files, &step.target, false).map(|target| step::who(&target));
+        let stands = self.target.of(self.files, &step.target, false).map(|target| standing(&target));
         match step.act {
             Act::Put | Act::Swap => stands.is_ok_and(|stands| stands.is_some() && stands == step.new),
             Act::Remove => stands.is_ok_and(|stands| stands.is_none()),
@@ -304,28 +307,29 @@ impl<'a> Mover<'a> {
 
     /// Whether what stood at every path stands there.
     pub(crate) fn is_void(&mut self, steps: &[Step]) -> bool {
-        steps.iter().all(|step| self.places(step).is_ok_and(|places| step::who(&places.target) == step.old))
+        steps.iter().all(|step| self.places(step).is_ok_and(|places| standing(&places.target) == step.old))
     }
 
     /// Removes what lies beside the places of a set: new ones that are of no use any more, and former ones where others
     /// stand as they should. What others put there at the last moment, and what could not go back as yet others put something
-    /// in its place, stays.
-    pub(crate) fn clear(&mut self, steps: &[Step], phase: Phase) {
+    /// in its place, stays. Those that could not be removed are the answer.
+    pub(crate) fn clear(&mut self, steps: &[Step], phase: Phase) -> Vec<Stray> {
+        let mut strays = Vec::new();
         for step in steps.iter().filter(|step| step.is_beside()) {
             let Ok(places) = self.places(step) else { continue };
             let former_goes = step.former_goes(&places, phase);
-            for at in [&places.source, &places.aside] {
-                let goes = match step::who(at) {
-                    None => false,
-                    // Nothing was moved yet.
-                    Some(_) if phase == Phase::Staging => true,
-                    Some(there) => step.is_ours(there, phase) || former_goes && step.is_former(there, phase),
-                };
-                if goes {
-                    discard(at.0, &at.1);
+            for (at, path) in [(&places.source, &step.source), (&places.aside, &step.aside)] {
+                let Some(there) = standing(at) else { continue };
+                // Nothing was moved yet.
+                let is_new = phase == Phase::Staging || step.is_ours(there, phase);
+                // Where a move takes two calls, a kill came between them.
+                let is_second_name = standing(&places.target) == Some(there);
+                if is_new || is_second_name || former_goes && step.is_former(there, phase) {
+                    strays.extend(Stray::unless_removed(at, path, there));
                 }
             }
         }
+        strays
     }
 
     fn places(&mut self, step: &Step) -> Result<Places<'_>, ToolError> {
@@ -345,11 +349,4 @@ fn beside<'a>(
     let source = source.of(files, &step.source, own).map_err(|error| refused(&step.source, error))?;
     let aside = aside.of(files, &step.aside, own).map_err(|error| refused(&step.aside, error))?;
     Ok((source, aside))
-}
-
-/// Removes a temporary name. Only names that we make are ever removed.
-pub(crate) fn discard(dir: &OwnedFd, name: &OsStr) {
-    if name.to_str().is_some_and(|name| name.starts_with(".nika-") && name.ends_with(".tmp")) {
-        let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
-    }
 }

@@ -41,6 +41,7 @@ pub use apply::{Applied, Bounds, HeldBack, NotApplied};
 pub use aside::LeftOut;
 pub(crate) use clean::with_rights;
 pub use cover::{Cover, mounts_below};
+pub(crate) use grounds::grounds;
 pub use groups::of_another_group;
 pub use layer::Layer;
 pub(crate) use layer::holds_layers;

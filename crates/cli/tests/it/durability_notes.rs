@@ -155,6 +155,58 @@ fn the_note_of_a_newer_nika_is_told_and_waits_for_it() {
     }
 }
 
+/// As a mount point is empty while nothing is mounted there.
+#[test]
+fn a_set_waits_for_the_directory_in_which_it_was_begun() {
+    for (kind, set) in sets() {
+        let (above, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let [root, away] = ["root", "away"].map(|name| above.path().join(name));
+        fs::create_dir(&root).expect("made");
+        let Some((scene, note)) = Scene::killed(&root, state.path(), kind, &set) else { return };
+        let mixed = all(&root);
+        fs::rename(&root, &away).expect("moved away");
+        fs::create_dir(&root).expect("made");
+        let named = root.canonicalize().expect("there").display().to_string();
+        for over in [&root, above.path(), &root] {
+            let ran = Scene { root: over, ..scene.clone() }.starts();
+            ran.exits(0).complains("is not the directory in which it was begun").complains(&named);
+        }
+        assert_eq!((all(&root), all(&away)), (Vec::new(), mixed));
+        assert!(note.exists() && !noted(scene.state, "under-way", "").is_empty());
+        fs::remove_dir(&root).expect("nothing is in it");
+        fs::rename(&away, &root).expect("moved back");
+        assert_eq!(scene.starts().exits(0).err, "");
+        assert_eq!(all(&root), scene.new);
+        assert!(!note.exists() && noted(scene.state, "under-way", "").is_empty());
+    }
+}
+
+#[test]
+fn what_could_not_be_removed_beside_a_set_is_removed_by_the_next_start() {
+    let names = |dir: &Path| -> Vec<String> { all(dir).into_iter().filter(|name| name.contains(".nika-")).collect() };
+    for (kind, set) in sets() {
+        // The second is copied beside the files, where the state is on another file system.
+        for place in ["/tmp", "/dev/shm"] {
+            let Ok(root) = tempfile::tempdir_in(place) else { continue };
+            let (root, state) = (root.path(), tempfile::tempdir().expect("a directory"));
+            Scene::begin(root);
+            let set = set.to_string();
+            let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+            let options = ["-o", "/dev/null", "-e", "trace=unlinkat", "-e", "inject=unlinkat:error=EIO"];
+            let Some(status) = traced(root, state.path(), &options, &words) else { return };
+            assert!(status.success(), "{kind} in {place}");
+            let is_beside = kind == "beside" || place == "/dev/shm";
+            assert_eq!(!names(root).is_empty(), is_beside, "{kind} in {place}: {:?}", all(root));
+            // What others do after it is done is theirs, whatever its note says.
+            fs::write(root.join("b.txt"), "theirs\n").expect("written");
+            runs(root, state.path(), &["call", "list_dir"]);
+            assert!(names(root).is_empty(), "{kind} in {place}: {:?}", all(root));
+            assert_eq!(fs::read_to_string(root.join("b.txt")).expect("there"), "theirs\n");
+            assert!(noted(state.path(), "sets", ".json").is_empty() && noted(state.path(), "under-way", "").is_empty());
+        }
+    }
+}
+
 #[test]
 fn what_a_running_server_settles_is_in_the_journal_too() {
     for (kind, set) in sets() {

@@ -9,13 +9,13 @@
 //! from what others made there since.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Cx, Kind, Preimage, ToolError, code, pathtext};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
+use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
 use super::change::Target;
@@ -56,7 +56,7 @@ impl Workspace {
         for dir in dirs.iter().rev() {
             for at in [Some(staged(dirs, &dir.path)), dir.id.map(|_| dir.path.clone())].into_iter().flatten() {
                 let Ok((above, name)) = self.parent_of(&at) else { continue };
-                if at != dir.path || who(&above, &name) == dir.id {
+                if at != dir.path || born(&above, &name) == dir.id {
                     let _ = rustix::fs::unlinkat(&above, &name, AtFlags::REMOVEDIR);
                 }
             }
@@ -84,7 +84,7 @@ impl Locked<'_> {
             let (above, name) = self.files().parent_of(&staged(dirs, &dirs[at].path))?;
             rustix::fs::mkdirat(&above, &name, Mode::from_raw_mode(0o777))
                 .map_err(|error| self.cannot_make(&dirs[at].path, error))?;
-            let id = who(&above, &name);
+            let id = born(&above, &name);
             begun.made_mut()[at].id = id;
         }
         self.save_set(begun)?;
@@ -144,9 +144,10 @@ fn staged(dirs: &[Made], path: &Path) -> PathBuf {
     }
 }
 
-/// Inodes are used again, so the time at which it came to be is a part of it, where the file system knows that.
-fn who(above: &OwnedFd, name: &OsStr) -> Option<[i64; 3]> {
-    let flags = AtFlags::SYMLINK_NOFOLLOW;
+/// Who a directory is. Inodes are used again, so the time at which it came to be is a part of it, where the file system
+/// knows that.
+pub(crate) fn born(above: impl AsFd, name: impl Arg) -> Option<[i64; 3]> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
     let stat = rustix::fs::statx(above, name, flags, StatxFlags::INO | StatxFlags::BTIME).ok()?;
     let knows = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
     let born = if knows { [stat.stx_btime.tv_sec, i64::from(stat.stx_btime.tv_nsec)] } else { [0, 0] };

@@ -29,6 +29,8 @@ pub enum Outcome {
     FinishedInPart,
     /// Nothing of it.
     RolledBack,
+    /// Nothing of it, as what was to come was not what was judged, in these words.
+    Refused(String),
     /// Whatever the kill left.
     Left {
         /// Where it was noted.
@@ -45,6 +47,8 @@ pub enum Why {
     Unreadable,
     /// A newer Nika wrote the note.
     Newer,
+    /// This directory is not there, or another one stands there.
+    Away(PathBuf),
     /// Something else is in the way, in these words.
     Failed(String),
 }
@@ -55,8 +59,12 @@ impl fmt::Display for Outcome {
             Outcome::Finished => f.write_str("finished"),
             Outcome::FinishedInPart => f.write_str("finished but for paths that others changed meanwhile"),
             Outcome::RolledBack => f.write_str("rolled back"),
+            Outcome::Refused(why) => write!(f, "rolled back: {why}"),
             Outcome::Left { why: Why::Unreadable, .. } => f.write_str("its note cannot be read"),
             Outcome::Left { why: Why::Newer, .. } => f.write_str("a newer Nika wrote its note"),
+            Outcome::Left { why: Why::Away(dir), .. } => {
+                write!(f, "{} is not the directory in which it was begun, as if that were not mounted", dir.display())
+            }
             Outcome::Left { why: Why::Failed(why), .. } => f.write_str(why),
         }
     }

@@ -20,7 +20,10 @@ use super::dirs::{Emptied, Made};
 use super::dress::{bare, worn_by_all};
 use super::unheld::AS_IT_WAS;
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, is_guarded, sha256};
-use crate::moves::{Act, Intent, Mover, Parents, Phase, Step, discard, identity, is_overlay, settle, wanted};
+use crate::moves::{
+    Act, Ground, Holds, Identity, Intent, Judged, Mover, Parents, Phase, Step, Stray, discard, is_overlay, settle,
+    wanted,
+};
 use crate::{overlay, sandbox, scratch};
 
 /// A set that was noted.
@@ -28,7 +31,9 @@ use crate::{overlay, sandbox, scratch};
 pub(super) struct Begun {
     /// Where it was noted.
     pub(super) file: PathBuf,
-    intent: Intent,
+    pub(super) intent: Intent,
+    /// What could not be removed when it was brought back.
+    strays: Vec<Stray>,
     /// Not all of it could be brought back: the next start tries again.
     pub(super) stuck: bool,
 }
@@ -56,13 +61,16 @@ impl Locked<'_> {
     /// Notes what is to be made together, before anything of it is: a kill from here on is settled by the next start.
     pub(super) fn begin_set(&mut self, call: &str, changes: &[Change], emptied: &[Place]) -> Result<Begun, ToolError> {
         let mut intent = Intent::new(call);
+        let roots: Vec<PathBuf> = self.files.roots().map(Path::to_path_buf).collect();
+        let grounds = overlay::grounds(&roots, changes.iter().map(|change| &change.place.path));
+        intent.grounds = grounds.iter().filter_map(|dir| Ground::of(self.files, dir)).collect();
         intent.made = self.files.missing_above(changes);
         intent.emptied = emptied.iter().map(|place| Emptied(place.path.clone())).collect();
         for change in changes {
             let beside = || change.place.path.with_file_name(temp_name());
             let (old, stamp) = match &change.expect {
                 Expect::Absent => (None, None),
-                Expect::Is { stamp, .. } => (Some(stamp.as_numbers()), Some(*stamp)),
+                Expect::Is { stamp, .. } => (Some(Identity::of_file(stamp)), Some(*stamp)),
             };
             intent.steps.push(Step {
                 target: change.place.path.clone(),
@@ -84,7 +92,7 @@ impl Locked<'_> {
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));
         self.save(&file, &intent)?;
-        Ok(Begun { file, intent, stuck: false })
+        Ok(Begun { file, intent, strays: Vec::new(), stuck: false })
     }
 
     /// Makes verified changes together. Pre-images are kept already.
@@ -94,7 +102,7 @@ impl Locked<'_> {
         changes: &[Change],
         written: &mut [Written],
     ) -> Result<(), NotMade> {
-        let Begun { file, intent, stuck } = begun;
+        let Begun { file, intent, strays, stuck } = begun;
         // Syncing many files takes long enough for somebody to save one of them: look once more, at the
         // last moment before the set decides.
         let staged = self.stage(changes, intent).and_then(|()| self.still_as_expected(changes));
@@ -102,16 +110,17 @@ impl Locked<'_> {
             intent.phase = Phase::Applying;
             self.save(file, intent)?;
             Mover::new(self.files).make(&intent.steps)?;
-            Ok(self.unheld(changes)?)
+            // What stood there still lies beside it, so all can be taken back.
+            Ok(intent.judged.iter().try_for_each(|one| one.check(self.files))?)
         });
         if let Err(error) = done {
             *stuck = intent.phase == Phase::Applying && !self.bring_back(file, intent);
             if !*stuck {
-                Mover::new(self.files).clear(&intent.steps, intent.phase);
+                *strays = Mover::new(self.files).clear(&intent.steps, intent.phase);
             }
             return Err(error);
         }
-        Mover::new(self.files).clear(&intent.steps, intent.phase);
+        let strays = Mover::new(self.files).clear(&intent.steps, intent.phase);
         self.files.remove_emptied(&intent.emptied);
         for (change, written) in changes.iter().zip(written) {
             written.stamp = self
@@ -120,17 +129,7 @@ impl Locked<'_> {
                 .ok()
                 .and_then(|handle| rustix::fs::fstat(&handle).ok().map(|stat| Stamp::from(&stat)));
         }
-        self.finish(file);
-        Ok(())
-    }
-
-    /// Nobody got hold of a guarded file on its way. What stood there still lies beside it, so all can be taken back.
-    fn unheld(&self, changes: &[Change]) -> Result<(), ToolError> {
-        for change in changes.iter().filter(|change| is_guarded(&change.place)) {
-            let (dir, name) = self.files.parent_of(&change.place.path)?;
-            // One that is moved keeps all its names.
-            self.files.unheld(change, (&dir, &name), u64::MAX)?;
-        }
+        self.end(file, intent, strays);
         Ok(())
     }
 
@@ -160,11 +159,11 @@ impl Locked<'_> {
     /// Ends a set of which nothing was made, or that was brought back: with the directories that it made.
     pub(super) fn abandon(&mut self, begun: &Begun) {
         self.files.unmake(begun.made());
-        self.finish(&begun.file);
+        self.end(&begun.file, &begun.intent, begun.strays.clone());
     }
 
     /// Every new file, whole and synced, under its temporary name.
-    fn stage(&self, changes: &[Change], intent: &mut Intent) -> Result<(), NotMade> {
+    pub(super) fn stage(&self, changes: &[Change], intent: &mut Intent) -> Result<(), NotMade> {
         let mut moved = Vec::new();
         let mut parents = Parents::default();
         for (change, step) in changes.iter().zip(&mut intent.steps) {
@@ -190,7 +189,14 @@ impl Locked<'_> {
                 }
             };
             let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
-            step.new = Some(identity(&stat));
+            step.new = Some(Identity::of(&stat));
+            if let Target::File { bytes, .. } = &change.target
+                && is_guarded(&change.place)
+            {
+                // One that is moved keeps all its names.
+                let holds = Holds::Content { sha256: sha256(bytes), names: u64::from(stat.st_nlink as u32) };
+                intent.judged.push(Judged { path: change.place.path.clone(), holds });
+            }
             // The names of the new files must be on the disk before the intent says so.
             if self.files.fsync != Fsync::Off {
                 sync_dir(&dir);
@@ -282,6 +288,11 @@ impl Locked<'_> {
 
     pub(crate) fn finish(&mut self, file: &Path) {
         let _ = std::fs::remove_file(file);
+        self.settled();
+    }
+
+    /// Says that none is under way any more.
+    pub(crate) fn settled(&mut self) {
         self.note_settled();
         self.state.sets_mtime = self.files.sets_mtime();
     }
@@ -316,7 +327,7 @@ impl Locked<'_> {
         if !settled.is_empty() {
             for (settled, note) in settled {
                 match settled {
-                    Ok(recovered) => self.files.tell(recovered),
+                    Ok(recovered) => recovered.into_iter().for_each(|one| self.files.tell(one)),
                     Err(why) => self.leave(note, why),
                 }
             }
@@ -357,7 +368,7 @@ impl Workspace {
     /// Removes a temporary name beside `path`.
     pub(super) fn discard(&self, path: &Path, temp: &str) {
         if let Ok((dir, _)) = self.parent_of(path) {
-            discard(&dir, temp.as_ref());
+            let _ = discard(&(&dir, temp.into()));
         }
     }
 

@@ -160,8 +160,9 @@ pub(crate) mod tests {
     use nika_contract::Cx;
 
     use super::super::commit::Apart;
-    use super::super::{Change, NotMade, sha256};
+    use super::super::{Change, NotMade, Outcome, sha256};
     use super::*;
+    use crate::moves::Phase;
     use crate::overlay::tests::World;
 
     /// Runs `act`, which writes a file at `path`, and `meanwhile` when it is about to write there.
@@ -310,6 +311,32 @@ pub(crate) mod tests {
         assert_eq!(names_in(&world), names);
         for name in names {
             assert_eq!(fs::read_to_string(world.root.join(name)).unwrap(), "old\n");
+        }
+    }
+
+    #[test]
+    fn what_somebody_wrote_to_the_new_file_of_a_killed_set_is_not_put_in_a_guarded_place() {
+        for name in [".envrc", "plain"] {
+            let world = World::new();
+            fs::write(world.root.join(name), "old\n").unwrap();
+            world.with(|locked, cx| {
+                let changes = [change(&world, cx, name)];
+                let mut begun = locked.begin_set("c1", &changes, &[]).unwrap();
+                locked.stage(&changes, &mut begun.intent).unwrap();
+                begun.intent.phase = Phase::Applying;
+                locked.save_set(&begun).unwrap();
+                // Killed; and neither its size nor its time says that it is another one.
+                let staged = &begun.intent.steps[0].source;
+                let time = fs::metadata(staged).unwrap().modified().unwrap();
+                fs::write(staged, "bad\n").unwrap();
+                File::options().write(true).open(staged).unwrap().set_modified(time).unwrap();
+            });
+            let outcome = world.files().take_recovered().pop().unwrap().outcome;
+            let guarded = name == ".envrc";
+            assert_eq!(matches!(outcome, Outcome::Refused(_)), guarded, "{outcome}");
+            let wanted = if guarded { "old\n" } else { "bad\n" };
+            assert_eq!(fs::read_to_string(world.root.join(name)).unwrap(), wanted);
+            assert_eq!(names_in(&world), [name]);
         }
     }
 }

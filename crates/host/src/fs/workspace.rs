@@ -205,7 +205,7 @@ impl Workspace {
     }
 
     /// Opens a resolved path: no link on the way, none at the end, so what opens is what was judged.
-    pub(super) fn open_exact(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    pub(crate) fn open_exact(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         let (dir, below) = self.anchor(path);
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         openat2(dir.as_fd(), below, flags | OFlags::CLOEXEC, Mode::empty(), resolve)

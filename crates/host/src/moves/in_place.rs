@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::{At, identity};
+use super::{At, Identity};
 use crate::fs::land;
 
 /// How much is compared at once.
@@ -26,10 +26,10 @@ pub(super) enum Begun {
 
 /// Copies the target, which is `old`, aside, then the source over it. What cannot be is an error, and then nothing of the
 /// target was written, or what was is known by [`begun`].
-pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<[i64; 4]>) -> Result<bool, Errno> {
+pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<Identity>) -> Result<bool, Errno> {
     let (mut new, mut file) = (opened(source, OFlags::RDONLY)?, opened(target, OFlags::RDWR)?);
     let stat = fstat(&file)?;
-    if Some(identity(&stat)) != old {
+    if Some(Identity::of(&stat)) != old {
         return Ok(false);
     }
     // Its other names are not what is changed.
@@ -68,12 +68,12 @@ pub(super) fn write_again(from: &At<'_>, target: &At<'_>) -> Result<(), Errno> {
 }
 
 /// Whether a step was begun so, and nobody wrote the target since.
-pub(super) fn begun(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<[i64; 4]>) -> Option<Begun> {
+pub(super) fn begun(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<Identity>) -> Option<Begun> {
     let (new, file) = (opened(source, OFlags::RDONLY).ok()?, opened(target, OFlags::RDONLY).ok()?);
     let [kept, _] = names(&aside.1);
     let kept = opened(&(aside.0, kept), OFlags::RDONLY).ok()?;
-    let inode = |file: &File| fstat(file).ok().map(|stat| identity(&stat)[0]);
-    let is_it = inode(&file).is_some() && inode(&file) == old.map(|[inode, ..]| inode) && inode(&kept) != inode(&file);
+    let inode = |file: &File| fstat(file).ok().map(|stat| Identity::of(&stat).inode());
+    let is_it = inode(&file).is_some() && inode(&file) == old.map(Identity::inode) && inode(&kept) != inode(&file);
     if !is_it {
         return None;
     }
@@ -147,7 +147,7 @@ mod tests {
             set("target", old);
             set("source", new);
             let _ = std::fs::remove_file(dir.path().join("aside.kept"));
-            let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| identity(&stat)).ok();
+            let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| Identity::of(&stat)).ok();
             let told = || begun(&at("source"), &at("target"), &at("aside"), id);
             assert_eq!(told(), None, "nothing lies aside");
             // A kill when all was kept, and nothing was written yet.
@@ -172,15 +172,12 @@ mod tests {
             write_again(&at("source"), &at("target")).unwrap();
             assert_eq!(dir.path().join("target").metadata().unwrap().ino(), inode);
         }
-        let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| identity(&stat)).ok();
+        let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| Identity::of(&stat)).ok();
         std::fs::hard_link(dir.path().join("target"), dir.path().join("name")).unwrap();
         let before = std::fs::read(dir.path().join("name")).unwrap();
         assert_eq!(write(&at("source"), &at("target"), &at("other"), id), Err(Errno::INVAL), "it has another name");
         assert_eq!(std::fs::read(dir.path().join("name")).unwrap(), before);
-        assert_eq!(
-            write(&at("source"), &at("target"), &at("other"), Some([1, 2, 3, 4])),
-            Ok(false),
-            "it is another file"
-        );
+        let other = fstat(&handle).map(|stat| Identity::of(&stat)).ok();
+        assert_eq!(write(&at("source"), &at("target"), &at("other"), other), Ok(false), "it is another file");
     }
 }

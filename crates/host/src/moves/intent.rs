@@ -7,6 +7,10 @@ use std::time::SystemTime;
 use nika_contract::{ToolError, pathtext};
 use serde::{Deserialize, Serialize};
 
+use super::closed::Closed;
+use super::ground::Ground;
+use super::judged::Judged;
+use super::stray::Stray;
 use super::{Mover, Step};
 use crate::fs::{Emptied, Locked, Made, Outcome, Recovered, Why, read_note};
 use crate::overlay::remove_tree;
@@ -18,6 +22,9 @@ pub(crate) struct Intent {
     version: u32,
     pub(crate) call: String,
     pub(crate) phase: Phase,
+    /// Where they are made: where one of these is not there, nothing is settled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) grounds: Vec<Ground>,
     /// Directories that a set makes, each before what goes in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) made: Vec<Made>,
@@ -27,6 +34,18 @@ pub(crate) struct Intent {
     /// Directories that are removed when it is settled: layers, and copies beside the root's files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scratch: Vec<Named>,
+    /// What is guarded of what comes, and lies meanwhile where commands may write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) judged: Vec<Judged>,
+    /// Directories whose rights the moves may lift for a moment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) closed: Vec<Closed>,
+    /// What could not be removed of moves that are settled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) strays: Vec<Stray>,
+    /// Whether the moves are settled, and only what is to be removed is noted here.
+    #[serde(default)]
+    is_rest: bool,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -48,41 +67,62 @@ impl Intent {
             version: VERSION,
             call: call.to_owned(),
             phase: Phase::Staging,
+            grounds: Vec::new(),
             made: Vec::new(),
             emptied: Vec::new(),
             scratch: Vec::new(),
+            judged: Vec::new(),
+            closed: Vec::new(),
+            strays: Vec::new(),
+            is_rest: false,
             steps: Vec::new(),
+        }
+    }
+
+    /// What is still to be removed when the moves are settled, if anything is: these strays, and what lies in the root.
+    fn rest(&self, strays: Vec<Stray>) -> Option<Intent> {
+        let scratch: Vec<Named> =
+            self.scratch.iter().filter(|Named(dir)| is_ours(dir) && stands(dir)).cloned().collect();
+        let grounds = self.grounds.clone();
+        let is_left = !(strays.is_empty() && scratch.is_empty());
+        is_left.then(|| Intent { grounds, scratch, strays, is_rest: true, ..Intent::new(&self.call) })
+    }
+}
+
+impl Locked<'_> {
+    /// Ends a set: its note goes, unless something is left to be removed. That is tried again by the next start.
+    pub(crate) fn end(&mut self, note: &Path, intent: &Intent, strays: Vec<Stray>) {
+        match intent.rest(strays) {
+            // Where that cannot be noted, the note of the moves must go all the same: they are made.
+            Some(rest) if self.save(note, &rest).is_ok() => self.settled(),
+            _ => self.finish(note),
         }
     }
 }
 
-/// Settles what a dead process left of its moves. Where it cannot, all stays as it is.
-pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Recovered, Why> {
+/// Settles what a dead process left of its moves. Where it cannot, all stays as it is. There is nothing to tell where only
+/// something was to be removed.
+pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Option<Recovered>, Why> {
     let mut intent: Intent = read_note(note, VERSION)?;
-    let mut outcome = Outcome::RolledBack;
-    if intent.phase == Phase::Applying {
-        let mut mover = Mover::new(locked.files());
-        let whole = mover.forward(&intent.steps, true).map_err(|error| Why::Failed(ToolError::from(error).message))?;
-        let goes_back = !whole && mover.can_go_back(&intent.steps);
-        drop(mover);
-        if goes_back {
-            intent.phase = Phase::RollingBack;
-            locked.save(note, &intent).map_err(|error| Why::Failed(error.message))?;
-        } else {
-            outcome = if whole { Outcome::Finished } else { Outcome::FinishedInPart };
-        }
+    if let Some(ground) = intent.grounds.iter().find(|ground| !ground.is_there(locked.files())) {
+        return if intent.is_rest { Ok(None) } else { Err(Why::Away(ground.path.clone())) };
     }
+    let outcome = match intent.phase {
+        Phase::Staging | Phase::RollingBack => Outcome::RolledBack,
+        Phase::Applying => finish(locked, note, &mut intent)?,
+    };
     let files = locked.files();
     let mut mover = Mover::new(files);
     if intent.phase == Phase::RollingBack {
         // Where one cannot be moved back now, the next start tries again.
         mover.back(&intent.steps).map_err(|error| Why::Failed(error.message))?;
     }
-    mover.clear(&intent.steps, intent.phase);
+    let mut strays = mover.clear(&intent.steps, intent.phase);
     match intent.phase {
         Phase::Applying => files.remove_emptied(&intent.emptied),
         Phase::Staging | Phase::RollingBack => files.unmake(&intent.made),
     }
+    intent.closed.iter().for_each(|dir| dir.close(files));
     // Another layer of the same call may stand; and what others changed on top of a set stays.
     let is_void = intent.scratch.is_empty()
         && match intent.phase {
@@ -96,8 +136,26 @@ pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Recovered, 
             remove_tree(dir);
         }
     }
-    let _ = std::fs::remove_file(note);
-    Ok(Recovered { call: intent.call, outcome, is_void })
+    strays.extend(intent.strays.iter().filter(|stray| !stray.goes(files)).cloned());
+    locked.end(note, &intent, strays);
+    Ok((!intent.is_rest).then_some(Recovered { call: intent.call, outcome, is_void }))
+}
+
+/// Makes the moves that are not made yet, or says by the phase that those which are go back: others took the place of one,
+/// or what comes is not what was judged.
+fn finish(locked: &mut Locked<'_>, note: &Path, intent: &mut Intent) -> Result<Outcome, Why> {
+    let mut mover = Mover::new(locked.files());
+    let unproven = mover.unproven(&intent.judged, &intent.steps);
+    let whole = mover.forward(&intent.steps, true).map_err(|error| Why::Failed(ToolError::from(error).message))?;
+    let outcome = match mover.proves(&unproven) {
+        Err(error) => Outcome::Refused(error.message),
+        Ok(()) if whole => return Ok(Outcome::Finished),
+        Ok(()) if mover.can_go_back(&intent.steps) => Outcome::RolledBack,
+        Ok(()) => return Ok(Outcome::FinishedInPart),
+    };
+    intent.phase = Phase::RollingBack;
+    locked.save(note, intent).map_err(|error| Why::Failed(error.message))?;
+    Ok(outcome)
 }
 
 /// Layers that unsettled intents name, or may name.
@@ -130,6 +188,10 @@ pub(crate) fn wanted(sets: &Path) -> Wanted {
         }
     }
     wanted
+}
+
+fn stands(dir: &Path) -> bool {
+    rustix::fs::lstat(dir).is_ok()
 }
 
 /// Only directories that we name are ever removed.

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, statat};
 use rustix::io::Errno;
 
-use super::{Act, At, Places, Step, identity, in_place};
+use super::{Act, At, Identity, Places, Step, in_place, standing};
 use crate::fs::{Stamp, land};
 use crate::overlay::{by_handle, with_rights};
 
@@ -18,15 +18,15 @@ impl Step {
     /// Whether the path is as the step leaves it. What comes out of a name and is not what was looked at goes back.
     pub(super) fn make(&self, places: &Places<'_>, careful: bool) -> Result<bool, Errno> {
         let Places { target, source, aside, .. } = places;
-        let stands = who(target);
+        let stands = standing(target);
         match self.act {
             Act::Put => match stands {
-                None if who(source) == self.new => places.onto_nothing(source, target),
+                None if standing(source) == self.new => places.onto_nothing(source, target),
                 stands => Ok(stands.is_some() && stands == self.new),
             },
             Act::Remove => match stands {
                 Some(_) if stands == self.old => match places.onto_nothing(target, aside) {
-                    Err(Errno::XDEV) if self.emptied => unmade(target),
+                    Err(Errno::XDEV) if self.emptied => remove_empty(target),
                     moved => Ok(moved? && self.is_kept_or_goes_back(places)?),
                 },
                 Some(_) => Ok(false),
@@ -45,12 +45,12 @@ impl Step {
         }
     }
 
-    fn swap(&self, places: &Places<'_>, stands: Option<[i64; 4]>) -> Result<bool, Errno> {
+    fn swap(&self, places: &Places<'_>, stands: Option<Identity>) -> Result<bool, Errno> {
         let Places { target, source, aside, .. } = places;
         if stands.is_some() && stands == self.new {
             return self.is_kept_or_goes_back(places);
         }
-        if stands.is_some() && stands == self.old && who(source) == self.new {
+        if stands.is_some() && stands == self.old && standing(source) == self.new {
             return match places.rename(source, target, RenameFlags::EXCHANGE) {
                 Ok(()) => self.is_kept_or_goes_back(places),
                 // A file system that cannot exchange: two moves, and nothing stands there between them. One that replaces
@@ -65,7 +65,7 @@ impl Step {
                         written => written,
                     }
                 }
-                Err(Errno::XDEV) if self.emptied => Ok(unmade(target)? && places.onto_nothing(source, target)?),
+                Err(Errno::XDEV) if self.emptied => Ok(remove_empty(target)? && places.onto_nothing(source, target)?),
                 Err(error) => Err(error),
             };
         }
@@ -75,7 +75,7 @@ impl Step {
             None => {}
         }
         // Between two moves.
-        if stands.is_none() && who(source) == self.new && (who(aside).is_some() || is_unmade(self, aside)) {
+        if stands.is_none() && standing(source) == self.new && (standing(aside).is_some() || was_removed(self, aside)) {
             return Ok(self.is_kept_or_goes_back(places)? && places.onto_nothing(source, target)?);
         }
         Ok(false)
@@ -83,25 +83,27 @@ impl Step {
 
     pub(super) fn take_back(&self, places: &Places<'_>) -> Result<(), Errno> {
         let Places { target, source, aside, .. } = places;
-        let stands = who(target);
+        let stands = standing(target);
         let ours = self.is_new(stands);
         match self.act {
             Act::Put if ours => self.wait_again(places),
             // What lies aside came from there, and nowhere else; an overlay may have given it another inode on the way.
-            Act::Remove if stands.is_none() && who(aside).is_some() => places.onto_nothing(aside, target).map(drop),
-            Act::Remove if stands.is_none() && is_unmade(self, aside) => made_again(target, self),
+            Act::Remove if stands.is_none() && standing(aside).is_some() => {
+                places.onto_nothing(aside, target).map(drop)
+            }
+            Act::Remove if stands.is_none() && was_removed(self, aside) => made_again(target, self),
             Act::Swap if ours => match self.give_back(places) {
-                Err(Errno::NOENT) if is_unmade(self, aside) => {
+                Err(Errno::NOENT) if was_removed(self, aside) => {
                     places.onto_nothing(target, source)?;
                     made_again(target, self)
                 }
                 given => given,
             },
-            Act::Swap if stands.is_none() && who(aside).is_some() => places.onto_nothing(aside, target).map(drop),
+            Act::Swap if stands.is_none() && standing(aside).is_some() => places.onto_nothing(aside, target).map(drop),
             Act::Swap if in_place::begun(source, target, aside, self.old).is_some() => {
                 in_place::put_back(target, aside)
             }
-            Act::Swap if stands.is_none() && is_unmade(self, aside) => made_again(target, self),
+            Act::Swap if stands.is_none() && was_removed(self, aside) => made_again(target, self),
             Act::Set { .. } if is_set_on(stands, self) => match self.was {
                 Some((mode, mtime)) => set(target, mode, Some(mtime)),
                 None => Ok(()),
@@ -117,7 +119,7 @@ impl Step {
         if self.is_kept(source, aside) {
             return Ok(true);
         }
-        match who(target) {
+        match standing(target) {
             None => places.onto_nothing(aside, target)?.then_some(()).ok_or(Errno::EXIST)?,
             stands if self.is_new(stands) => self.give_back(places)?,
             // Others put something in its place, too: that stands.
@@ -131,9 +133,9 @@ impl Step {
         let came_out = match self.act {
             Act::Put | Act::Set { .. } => return true,
             Act::Remove => aside,
-            Act::Swap if who(aside).is_some() => aside,
+            Act::Swap if standing(aside).is_some() => aside,
             // Nothing came out yet, or of a file that is written where it stands, nothing does.
-            Act::Swap if who(source) == self.new => return true,
+            Act::Swap if standing(source) == self.new => return true,
             Act::Swap => source,
         };
         // An emptied directory may have been removed; and after a kill, what is of no use any more.
@@ -142,7 +144,7 @@ impl Step {
             (FileType::Directory, _) => !self.emptied || is_empty(came_out),
             (_, Some(stamp)) => Stamp::from(&stat).same_content(stamp),
             // After a kill.
-            (_, None) => Some(identity(&stat)) == self.old,
+            (_, None) => Some(Identity::of(&stat)) == self.old,
         }
     }
 
@@ -151,10 +153,10 @@ impl Step {
         let Places { target, source, aside, .. } = places;
         match self.act {
             Act::Put | Act::Swap => {
-                let is_waiting = self.new.is_some() && who(source) == self.new && who(target) != self.new;
+                let is_waiting = self.new.is_some() && standing(source) == self.new && standing(target) != self.new;
                 is_waiting && in_place::begun(source, target, aside, self.old).is_none()
             }
-            Act::Remove => who(target).is_some(),
+            Act::Remove => standing(target).is_some(),
             Act::Set { .. } => false,
         }
     }
@@ -164,8 +166,8 @@ impl Step {
         let Places { target, source, aside, .. } = places;
         let lies = match self.act {
             Act::Put | Act::Set { .. } => true,
-            Act::Swap => who(source).is_some() || who(aside).is_some(),
-            Act::Remove => who(target).is_some() || who(aside).is_some(),
+            Act::Swap => standing(source).is_some() || standing(aside).is_some(),
+            Act::Remove => standing(target).is_some() || standing(aside).is_some(),
         };
         !lies && !self.emptied && self.old.is_some()
     }
@@ -175,24 +177,24 @@ impl Step {
         let Some(since) = self.since else { return false };
         let came_out = match self.act {
             Act::Put | Act::Set { .. } => return false,
-            Act::Swap if who(aside).is_none() => source,
+            Act::Swap if standing(aside).is_none() => source,
             Act::Remove | Act::Swap => aside,
         };
-        who(came_out) == self.old && has_later(came_out.0, &came_out.1, since, 0)
+        standing(came_out) == self.old && has_later(came_out.0, &came_out.1, since, 0)
     }
 
     /// The new one goes back to where it waited, and the old one to its place.
     fn give_back(&self, places: &Places<'_>) -> Result<(), Errno> {
         let Places { target, source, aside, .. } = places;
         // Where a move takes two calls, a kill came between them: the new one has both names.
-        if who(source).is_none() || who(source) == who(target) {
-            who(aside).ok_or(Errno::NOENT)?;
+        if standing(source).is_none() || standing(source) == standing(target) {
+            standing(aside).ok_or(Errno::NOENT)?;
             self.wait_again(places)?;
             return places.onto_nothing(aside, target).map(drop);
         }
         let exchange = || places.rename(source, target, RenameFlags::EXCHANGE);
         exchange()?;
-        match self.is_new(who(source)) {
+        match self.is_new(standing(source)) {
             true => Ok(()),
             // Others wrote to the new one just then: that stands.
             false => exchange(),
@@ -203,7 +205,7 @@ impl Step {
     fn wait_again(&self, places: &Places<'_>) -> Result<(), Errno> {
         let Places { target, source, .. } = places;
         places.onto_nothing(target, source)?.then_some(()).ok_or(Errno::EXIST)?;
-        match self.is_new(who(source)) {
+        match self.is_new(standing(source)) {
             true => Ok(()),
             false => places.rename(source, target, RenameFlags::NOREPLACE),
         }
@@ -216,7 +218,7 @@ impl Places<'_> {
         match self.rename(from, to, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(true),
             // Both are names of one file: where that takes two calls, a kill came between them.
-            Err(Errno::EXIST) if who(from) == who(to) => {
+            Err(Errno::EXIST) if standing(from) == standing(to) => {
                 rustix::fs::unlinkat(from.0, from.1.as_os_str(), AtFlags::empty()).map(|()| true)
             }
             Err(Errno::EXIST) => Ok(false),
@@ -252,20 +254,16 @@ impl Places<'_> {
     }
 }
 
-pub(super) fn who((dir, name): &At<'_>) -> Option<[i64; 4]> {
-    statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(identity)
-}
-
 /// Whether a `Set` is still to be made here or is made already: it moves the modification time.
-fn is_set_on(stands: Option<[i64; 4]>, step: &Step) -> bool {
-    let Act::Set { mtime: Some((sec, nsec)), .. } = step.act else { return stands.is_some() && stands == step.old };
-    let after = step.old.map(|[inode, size, ..]| [inode, size, sec, nsec as i64]);
+fn is_set_on(stands: Option<Identity>, step: &Step) -> bool {
+    let Act::Set { mtime: Some(time), .. } = step.act else { return stands.is_some() && stands == step.old };
+    let after = step.old.map(|old| old.modified(time));
     stands.is_some() && (stands == step.old || stands == after)
 }
 
 /// Removes an emptied directory that cannot be renamed: an overlay renames none that is in its lower part. False where
 /// something came to lie in it.
-fn unmade((dir, name): &At<'_>) -> Result<bool, Errno> {
+fn remove_empty((dir, name): &At<'_>) -> Result<bool, Errno> {
     match rustix::fs::unlinkat(dir, name.as_os_str(), AtFlags::REMOVEDIR) {
         Ok(()) => Ok(true),
         Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
@@ -274,8 +272,8 @@ fn unmade((dir, name): &At<'_>) -> Result<bool, Errno> {
 }
 
 /// Whether an emptied directory that stands nowhere was removed so.
-fn is_unmade(step: &Step, aside: &At<'_>) -> bool {
-    step.emptied && step.old.is_some() && who(aside).is_none()
+fn was_removed(step: &Step, aside: &At<'_>) -> bool {
+    step.emptied && step.old.is_some() && standing(aside).is_none()
 }
 
 fn made_again(at: &At<'_>, step: &Step) -> Result<(), Errno> {

@@ -19,12 +19,11 @@ use super::grounds::is_shared;
 use super::joined::{self, Joined};
 use super::moves::{Move, one_by_one};
 use super::stage::Stage;
-use super::unheld::unheld;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
 use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, stuck, temp_name, worn};
 use crate::git::{INDEX_BYTES, meaning};
-use crate::moves::{Act, Intent, Mover, Named, Parents, Phase, Step, identity, is_overlay, refused};
+use crate::moves::{Act, Closed, Ground, Identity, Intent, Mover, Named, Parents, Phase, Step, is_overlay, refused};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,11 +117,11 @@ impl From<NotApplied> for ToolError {
     }
 }
 
-/// Names that an error lists.
 fn changed_meanwhile(places: &[Place]) -> String {
     format!("while the command ran, somebody else changed {}", listed(places))
 }
 
+/// Names that an error lists.
 const LISTED: usize = 10;
 
 fn listed(places: &[Place]) -> String {
@@ -324,6 +323,7 @@ impl Locked<'_> {
         let joined: Vec<Joined> = layers.iter().map(|changes| changes.joined(self.files(), cx.permit)).collect();
         let mut intent = Intent::new(call);
         intent.scratch.extend(layers.iter().map(|changes| Named(changes.layer.dir.clone())));
+        intent.grounds.extend(layers.iter().flat_map(|changes| changes.grounds(self.files())));
         for changes in layers {
             for one in changes.moves.iter().filter(|one| matches!(one.act, Act::Put | Act::Swap)) {
                 clean(&changes.inside(&one.path)).map_err(|error| refused(&one.path, error))?;
@@ -341,16 +341,12 @@ impl Locked<'_> {
             self.sync(layers, &copied)?;
             // One rename onto nothing happens or does not: there is nothing to settle.
             let alone = matches!(intent.steps.as_slice(), [only] if only.act == Act::Put);
-            if !alone || copied.iter().any(Option::is_some) {
+            if !alone || !intent.closed.is_empty() || copied.iter().any(Option::is_some) {
                 intent.phase = Phase::Applying;
                 self.save(&file, &intent)?;
             }
             Mover::new(self.files()).make(&intent.steps)?;
-            // What lay in the root meanwhile, commands that run beside could come to.
-            Ok(unheld(
-                self.files(),
-                layers.iter().zip(&copied).filter_map(|(changes, copied)| copied.as_ref().map(|_| changes)),
-            )?)
+            Ok(intent.judged.iter().try_for_each(|one| one.check(self.files()))?)
         });
         let back = match (&done, intent.phase) {
             (Ok(()), _) => true,
@@ -370,7 +366,9 @@ impl Locked<'_> {
             });
         }
         copied.iter().flatten().for_each(|dir| sweep::remove_tree(dir));
-        self.finish(&file);
+        // The layers themselves go with their owners.
+        intent.scratch.retain(|Named(dir)| copied.iter().flatten().any(|copy| copy == dir));
+        self.end(&file, &intent, Vec::new());
         done?;
         if self.files().fsync() == Fsync::Full {
             layers.iter().for_each(|changes| sync_fs(&changes.layer.root));
@@ -393,6 +391,8 @@ impl Locked<'_> {
             }
             let own = copied.as_ref().unwrap_or(&changes.layer.dir);
             if copied.is_some() {
+                // What lies in the root meanwhile, commands that run beside can come to.
+                intent.judged.extend(changes.judged(self.files())?);
                 rustix::fs::mkdir(own, Mode::RWXU).map_err(|error| refused(&changes.layer.root, error))?;
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -430,10 +430,13 @@ impl Locked<'_> {
                 let old = if is_overlay { self.stat(&mut parents, &one.path)? } else { stands };
                 let new = match one.act {
                     Act::Put | Act::Swap => {
-                        Some(identity(&rustix::fs::lstat(&source).map_err(|error| refused(&one.path, error))?))
+                        Some(rustix::fs::lstat(&source).map_err(|error| refused(&one.path, error))?)
                     }
                     Act::Remove | Act::Set { .. } => None,
                 };
+                intent.closed.extend(old.iter().chain(&new).filter_map(|stat| Closed::of(&one.path, stat)));
+                intent.closed.extend(self.closed_above(&mut parents, &one.path, &intent.steps));
+                let new = new.as_ref().map(Identity::of);
                 intent.steps.push(Step {
                     target: one.path.clone(),
                     // A step that moves nothing in needs no place to move it from.
@@ -442,7 +445,7 @@ impl Locked<'_> {
                     act: one.act,
                     new,
                     linked: false,
-                    old: old.as_ref().map(identity),
+                    old: old.as_ref().map(Identity::of),
                     was: old.as_ref().map(|stat| (bits(stat), mtime(stat))),
                     emptied: one.emptied,
                     stamp: old.as_ref().map(Stamp::from),
@@ -450,7 +453,20 @@ impl Locked<'_> {
                 });
             }
         }
+        // What gets other rights anyway has those in the end.
+        let sets = |dir: &Closed| intent.steps.iter().any(|step| dir.is_set_by(step));
+        intent.closed.retain(|dir| !sets(dir));
         Ok(())
+    }
+
+    /// The directory of a path, if its owner may not write it, and no step before was about it.
+    fn closed_above(&self, parents: &mut Parents, path: &Path, before: &[Step]) -> Option<Closed> {
+        let above = path.parent()?;
+        if before.last().is_some_and(|step| step.target.parent() == Some(above)) {
+            return None;
+        }
+        let (dir, _) = parents.of(self.files(), path, false).ok()?;
+        Closed::of(above, &rustix::fs::fstat(dir).ok()?)
     }
 
     /// The moves on an overlay, unless somebody changed meanwhile what goes with a directory.
@@ -518,6 +534,12 @@ impl Changes<'_> {
             (_, Some(_)) => self.is_no_other(entry),
             (Some(_), None) => false,
         }
+    }
+
+    /// Where its moves lead to, and where they come from.
+    fn grounds(&self, files: &Workspace) -> Vec<Ground> {
+        let from = self.layer.dir.parent().filter(|_| !self.is_elsewhere());
+        from.into_iter().chain([&*self.layer.root]).filter_map(|dir| Ground::of(files, dir)).collect()
     }
 
     /// Where an entry lies in the layer.

@@ -36,7 +36,7 @@ pub(super) fn is_shared(one: &Path, other: &Path) -> bool {
 
 /// The directories from which `paths` can be reached by renames: those of `roots` that hold any, and what is mounted in
 /// them on the way to one.
-fn grounds(roots: &[PathBuf], paths: impl Iterator<Item = impl AsRef<Path>>) -> BTreeSet<PathBuf> {
+pub(crate) fn grounds(roots: &[PathBuf], paths: impl Iterator<Item = impl AsRef<Path>>) -> BTreeSet<PathBuf> {
     let mut known: HashMap<PathBuf, Option<Ground>> = HashMap::new();
     let mut grounds = BTreeSet::new();
     for path in paths {

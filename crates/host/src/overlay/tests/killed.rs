@@ -117,6 +117,83 @@ fn what_others_wrote_between_the_last_look_and_a_move_that_was_killed_goes_back_
     assert!(!world.root.join("m").exists(), "all of it goes back");
 }
 
+/// Writes other bytes of the same length over a file, whose time says nothing of it.
+fn forged(path: &Path) {
+    let (length, time) = fs::metadata(path).map(|meta| (meta.len(), meta.modified().unwrap())).unwrap();
+    fs::write(path, "x".repeat(length as usize)).unwrap();
+    fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+#[test]
+fn what_others_made_of_a_guarded_copy_after_a_kill_is_not_put_in_its_place() {
+    type Act = fn(&Path);
+    let cases: [(&str, Act); 5] = [
+        (".envrc", |at| forged(at)),
+        (".envrc", |at| fs::hard_link(at, at.with_file_name("other")).unwrap()),
+        ("new/.envrc", |at| forged(&at.join(".envrc"))),
+        ("new/.git/hooks/run", |at| forged(&at.join(".git/hooks/run"))),
+        ("new/.git/hooks/run", |at| fs::write(at.join(".git/hooks/more"), "x").unwrap()),
+    ];
+    for (number, (name, act)) in cases.into_iter().enumerate() {
+        for forges in [true, false] {
+            let world = World::new();
+            world.bare("echo old >.envrc; echo z >z");
+            let start = world.look();
+            let layer = world.layer();
+            for inside in [name, "z"].map(|name| layer.inside(&world.root.join(name))) {
+                fs::create_dir_all(inside.parent().unwrap()).unwrap();
+                fs::write(inside, "new\n").unwrap();
+            }
+            let copies = world.root.join(crate::fs::temp_name());
+            world.with(|locked, _| {
+                let mut intent = Intent::new("c1");
+                intent.scratch.extend([layer.dir.clone(), copies.clone()].map(Named));
+                let changes = [layer.changes(&world.permit()).unwrap()];
+                let at = (&[Some(copies.clone())][..], &[joined::Joined::default()][..]);
+                locked.plan(&changes, at, &mut intent).unwrap();
+                intent.phase = Phase::Applying;
+                noted(&world, locked, &intent);
+                let first = world.root.join(Path::new(name).components().next().unwrap());
+                let step = intent.steps.iter().find(|step| step.target == first).unwrap();
+                if forges {
+                    act(&step.source);
+                }
+            });
+            orphaned(layer);
+            let outcome = world.files().take_recovered().pop().unwrap().outcome;
+            assert_eq!(matches!(outcome, Outcome::Refused(_)), forges, "{number}: {outcome}");
+            assert_eq!(world.look() == start, forges, "{number}: {:?}", world.look());
+            assert!(!copies.exists() && fs::read_dir(world.state.join("sets")).unwrap().next().is_none());
+        }
+    }
+}
+
+#[test]
+fn rights_that_a_move_gave_for_a_moment_are_taken_away_again_after_a_kill() {
+    for phase in [Phase::Applying, Phase::RollingBack] {
+        let world = World::new();
+        world.bare("mkdir d; echo old >d/a; chmod 555 d");
+        let (dir, layer) = (world.root.join("d"), world.layer());
+        let inside = layer.inside(&dir);
+        fs::create_dir(&inside).unwrap();
+        fs::write(inside.join("a"), "new\n").unwrap();
+        fs::set_permissions(&inside, fs::Permissions::from_mode(0o555)).unwrap();
+        world.with(|locked, _| {
+            let mut intent = planned(locked, layer.changes(&world.permit()).unwrap(), phase);
+            // The time of the directory is another one.
+            intent.steps.retain(|step| step.target != dir);
+            noted(&world, locked, &intent);
+        });
+        // Killed in that moment.
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
+        orphaned(layer);
+        world.files();
+        let wanted = if phase == Phase::Applying { "new\n" } else { "old\n" };
+        assert_eq!(fs::read_to_string(dir.join("a")).unwrap(), wanted);
+        assert_eq!(fs::metadata(&dir).unwrap().mode() & 0o7777, 0o555, "{phase:?}");
+    }
+}
+
 #[test]
 fn a_move_that_fails_takes_the_others_back() {
     let Some(way) = ways().first().copied() else { return };
