@@ -65,7 +65,9 @@ pub fn killed_where_some_fail(
     (old, new): (&[String], &[String]),
 ) -> Option<(u32, u32)> {
     let (mut kept, mut made) = (0, 0);
-    for call in KILLED_AT {
+    // Of two injections into one system call `strace` keeps the last; and one that fails changes nothing.
+    let fails = |call: &&str| faults.iter().any(|fault| fault.starts_with(&format!("inject={call}:")));
+    for call in KILLED_AT.into_iter().filter(|call| !fails(call)) {
         for nth in 1.. {
             assert!(nth < 100, "{call} has no last one");
             begin();
@@ -212,30 +214,30 @@ fn what_cannot_be_taken_back_now_is_taken_back_by_the_next_start() {
 }
 
 #[test]
-fn directories_that_others_made_after_a_kill_stay() {
-    #[test]
-    fn the_answer_of_a_command_does_not_say_that_nothing_was_applied_where_a_part_stands() {
-        let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-        let (root, state) = (root.path(), state.path());
-        for name in ["a", "b"] {
-            std::fs::write(root.join(name), "old\n").expect("written");
-        }
-        let old = all(root);
-        let words = ["call", "--mode", "workspace", "bash", "command=rm a b"];
-        let options = ["-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:error=EIO:when=2+"];
-        let Some(ran) = answered(root, state, &options, &words) else { return };
-        assert!(!ran.status.success());
-        assert_eq!(all(root), ["b: old"], "the first one is gone");
-        let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
-        assert!(
-            said.contains("not applied as a whole") && said.contains("a part of what was changed before stands"),
-            "{said}"
-        );
-        assert!(!said.contains("nothing was applied"), "{said}");
-        runs(root, state, &["call", "list_dir"]);
-        assert_eq!(all(root), old);
+fn the_answer_of_a_command_does_not_say_that_nothing_was_applied_where_a_part_stands() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    for name in ["a", "b"] {
+        std::fs::write(root.join(name), "old\n").expect("written");
     }
+    let old = all(root);
+    let words = ["call", "--mode", "workspace", "bash", "command=rm a b"];
+    let options = ["-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:error=EIO:when=2+"];
+    let Some(ran) = answered(root, state, &options, &words) else { return };
+    assert!(!ran.status.success());
+    assert_eq!(all(root), ["b: old"], "the first one is gone");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    assert!(
+        said.contains("not applied as a whole") && said.contains("a part of what was changed before stands"),
+        "{said}"
+    );
+    assert!(!said.contains("nothing was applied"), "{said}");
+    runs(root, state, &["call", "list_dir"]);
+    assert_eq!(all(root), old);
+}
 
+#[test]
+fn directories_that_others_made_after_a_kill_stay() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     let (root, state) = (root.path(), state.path());
     let set = set();

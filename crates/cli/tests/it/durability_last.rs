@@ -45,25 +45,45 @@ impl Theirs {
     }
 }
 
-/// The system calls by which a name loses its file.
-const TAKE: &str = "unlinkat,unlink,renameat,renameat2";
+/// The system calls by which a name loses its file, and that by which an edit says that it is over.
+const TAKE: &str = "unlinkat,unlink,renameat,ftruncate";
+
+/// When somebody else comes between.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    /// They write before the first of these calls that names the file.
+    call: &'static str,
+    /// Before which of the calls of [`TAKE`] and `renameat2` behind that one it is killed.
+    kill: Option<usize>,
+    /// Whether the file system exchanges names.
+    exchanges: bool,
+}
+
+/// When a file is about to lose its name, by whatever call.
+fn about_to_lose(kill: Option<usize>) -> Moment {
+    Moment { call: "", kill, exchanges: true }
+}
 
 /// What comes of a call beside which somebody else writes `name` when it is about to lose its file: after all looks of the
-/// call. `kill` is the number of the call of [`TAKE`] behind that one, before which it is killed. `None` where nothing can be
-/// traced.
+/// call. `None` where nothing can be traced.
 fn raced(
     (root, state): (&Path, &Path),
     words: &[&str],
     (name, theirs): (&str, Theirs),
-    kill: Option<usize>,
+    moment: Moment,
 ) -> Option<ExitStatus> {
     let trace = state.join("trace");
     let _ = fs::remove_file(&trace);
     let shown = trace.to_string_lossy();
     // Each of these calls is made a while after the trace says so.
-    let (calls, delay) = (format!("trace={TAKE}"), format!("inject={TAKE}:delay_enter=200000"));
-    let options = ["-o", &*shown, "-e", &calls, "-e", &delay];
-    let is_it = |line: &str| line.contains(&format!("\"{name}\"")) || line.contains(&format!("/{name}\""));
+    let (calls, delay) = (format!("trace={TAKE},renameat2"), format!("inject={TAKE}:delay_enter=200000"));
+    let fault = if moment.exchanges { "" } else { ":error=EINVAL" };
+    let renamed = format!("inject=renameat2:delay_enter=200000{fault}");
+    let options = ["-o", &*shown, "-e", &calls, "-e", &delay, "-e", &renamed];
+    let is_it = |line: &str| {
+        line.contains(&format!(" {}", moment.call))
+            && (line.contains(&format!("\"{name}\"")) || line.contains(&format!("/{name}\"")))
+    };
     std::thread::scope(|scope| {
         let call = scope.spawn(|| traced(root, state, &options, words));
         let until_about_to = |behind: usize| {
@@ -81,7 +101,7 @@ fn raced(
         if until_about_to(0).is_some() {
             theirs.make(&root.join(name));
         }
-        if let Some(process) = kill.and_then(until_about_to) {
+        if let Some(process) = moment.kill.and_then(until_about_to) {
             Command::new("kill").args(["-9", &process]).status().expect("it runs");
         }
         call.join().expect("it ends")
@@ -132,7 +152,7 @@ fn what_others_write_at_the_last_moment_of_a_delete_or_a_set_is_not_lost() {
             let kept = all(root).into_iter().filter(|other| !other.starts_with(name));
             let mut left: Vec<String> = kept.chain([theirs.leaves(name)]).collect();
             left.sort();
-            let Some(status) = raced((root, state), &words, (name, theirs), None) else { return };
+            let Some(status) = raced((root, state), &words, (name, theirs), about_to_lose(None)) else { return };
             // What the session has not seen is not taken away.
             if status.success() || all(root) != left {
                 lost.push(format!("{words:?}, {name}, {theirs:?}: {status}, {:?}", all(root)));
@@ -151,7 +171,8 @@ fn nor_where_the_call_is_killed_before_it_could_put_it_back_or_right_behind_that
         let words: Vec<&str> = set.iter().map(String::as_str).collect();
         for (theirs, behind) in [(Theirs::Append, 1), (Theirs::Append, 2), (Theirs::Replace, 1), (Theirs::Replace, 2)] {
             begin(root, state);
-            let Some(status) = raced((root, state), &words, (name, theirs), Some(behind)) else { return };
+            let moment = about_to_lose(Some(behind));
+            let Some(status) = raced((root, state), &words, (name, theirs), moment) else { return };
             killed += u32::from(status.signal() == Some(9));
             runs(root, state, &["call", "list_dir"]);
             let now = all(root);
@@ -162,6 +183,39 @@ fn nor_where_the_call_is_killed_before_it_could_put_it_back_or_right_behind_that
     }
     assert!(lost.is_empty(), "{lost:#?}");
     assert!(killed >= 20, "{killed} were killed");
+}
+
+/// An edit of a file that was read.
+const EDIT: [&str; 9] =
+    ["call", "--session", "s", "--mode", "accept-edits", "edit", "file_path=a.txt", "old_string=old", "new_string=new"];
+
+/// Where names can be exchanged, and where the former file is moved aside first; also where the edit is killed before it
+/// could look at what came out, before it has put it back, and behind that.
+#[test]
+fn what_others_write_at_the_last_moment_of_an_edit_is_not_lost_whenever_that_is_killed() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let (mut lost, mut killed) = (Vec::new(), 0);
+    for (call, exchanges) in [("renameat2(", true), ("renameat(", false)] {
+        for theirs in [Theirs::Append, Theirs::Replace] {
+            for kill in [None, Some(1), Some(2), Some(3)] {
+                begin(root, state);
+                let moment = Moment { call, kill, exchanges };
+                let Some(status) = raced((root, state), &EDIT, ("a.txt", theirs), moment) else { return };
+                killed += u32::from(status.signal() == Some(9));
+                runs(root, state, &["call", "list_dir"]);
+                let now = all(root);
+                // It is made on top of a line more.
+                let made = theirs.leaves("a.txt").replace("old", "new");
+                let is_kept = now[0] == theirs.leaves("a.txt") && (kill.is_some() || !status.success());
+                if now.len() != 3 || !(is_kept || now[0] == made) {
+                    lost.push(format!("{moment:?}, {theirs:?}: {status}, {now:?}"));
+                }
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+    assert!(killed >= 10, "{killed} were killed");
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl Locked<'_> {
         let together = changes.len() > 1 || !emptied.is_empty();
         let mut begun = if together { Some(self.begin_set(&cx.call.0, &changes, emptied)?) } else { None };
         let mut made = Vec::new();
-        match self.carry_out(cx, &changes, begun.as_mut(), &mut made) {
+        match self.carry_out(cx, &changes, &mut begun, &mut made) {
             Ok(written) => Ok(written),
             Err(error) => {
                 if begun.as_ref().is_some_and(|begun| begun.stuck) {
@@ -112,11 +112,11 @@ impl Locked<'_> {
         &mut self,
         cx: &Cx<'_>,
         changes: &[Change],
-        begun: Option<&mut Begun>,
+        begun: &mut Option<Begun>,
         made: &mut Vec<PathBuf>,
     ) -> Result<Vec<Written>, NotMade> {
         let mut written = changes.iter().map(|change| self.keep(cx, change)).collect::<Result<Vec<_>, _>>()?;
-        match (changes, begun) {
+        match (changes, begun.as_mut()) {
             (many, Some(begun)) => {
                 self.make_dirs(cx, begun)?;
                 self.commit_set(begun, many, &mut written)?;
@@ -124,7 +124,14 @@ impl Locked<'_> {
             ([only], None) if matches!(only.target, Target::Absent) => self.take_away(only)?,
             ([only], None) => {
                 self.make_parents(cx, &only.place, made)?;
-                written[0].stamp = Some(self.put(only)?);
+                match self.put(only)? {
+                    Some(stamp) => written[0].stamp = Some(stamp),
+                    // Two moves, then, and what a kill leaves between them is settled as of a set.
+                    None => {
+                        let begun = begun.insert(self.begin_set(&cx.call.0, changes, &[])?);
+                        self.commit_set(begun, changes, &mut written)?;
+                    }
+                }
             }
             (_, None) => {}
         }
@@ -216,23 +223,24 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Makes what one change puts in its place.
-    fn put(&mut self, change: &Change) -> Result<Stamp, NotMade> {
+    /// Makes what one change puts in its place. `None` where the file system exchanges no names: nothing is made then.
+    fn put(&mut self, change: &Change) -> Result<Option<Stamp>, NotMade> {
         let (dir, name) = self.files.parent_of(&change.place.path)?;
         let file = match (&change.target, &change.expect) {
             // A link is whole as soon as it has a name.
-            (Target::Link(to), Expect::Absent) => self.files.link(&dir, &change.place, to, &name)?,
+            (Target::Link(to), Expect::Absent) => Some(self.files.link(&dir, &change.place, to, &name)?),
             _ => self.put_apart(change, (&dir, &name))?,
         };
+        let Some(file) = file else { return Ok(None) };
         if self.files.fsync == Fsync::Full {
             sync_dir(&dir);
         }
         let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
-        Ok(Stamp::from(&stat))
+        Ok(Some(Stamp::from(&stat)))
     }
 
-    /// Writes a file apart, or makes a link there, and renames it into place.
-    fn put_apart(&mut self, change: &Change, (dir, name): (&OwnedFd, &OsStr)) -> Result<File, NotMade> {
+    /// Writes a file apart, or makes a link there, and renames it into place. `None` where names cannot be exchanged.
+    fn put_apart(&mut self, change: &Change, (dir, name): (&OwnedFd, &OsStr)) -> Result<Option<File>, NotMade> {
         let temp = temp_name();
         self.note_inflight(change.place.path.parent(), &temp);
         let remove = || rustix::fs::unlinkat(dir, &temp, AtFlags::empty());
@@ -242,24 +250,28 @@ impl Locked<'_> {
         let placed = apart.and_then(|apart| {
             let in_place = self.place(change, (dir, name), &temp, &apart);
             // Under the temporary name may stand what others wrote: only ours is removed.
-            if !matches!(in_place, Ok(None)) && apart.stands(dir, temp.as_ref()) {
+            if !matches!(in_place, Ok(Placed::Named)) && apart.stands(dir, temp.as_ref()) {
                 let _ = remove();
             }
-            in_place.map(|file| file.unwrap_or(apart.file))
+            in_place.map(|placed| match placed {
+                Placed::Named => Some(apart.file),
+                Placed::Written(file) => Some(file),
+                Placed::Not => None,
+            })
         });
-        self.note_landed();
+        self.note_over(dir, &temp);
         placed
     }
 
     /// Gives a whole file its name. Where the name that stands there cannot be taken from its file, that is written
-    /// instead, and the answer.
+    /// instead.
     pub(super) fn place(
         &mut self,
         change: &Change,
         (dir, name): (&OwnedFd, &OsStr),
         temp: &str,
         apart: &Apart,
-    ) -> Result<Option<File>, NotMade> {
+    ) -> Result<Placed, NotMade> {
         let what = |error: Errno| match error {
             // Something came to stand there meanwhile: nothing is ever overwritten unseen.
             Errno::EXIST => NotMade::Moved(change.place.clone()),
@@ -268,14 +280,14 @@ impl Locked<'_> {
         if matches!(change.expect, Expect::Absent) {
             // A nameless file had no name before that somebody could open it by.
             if !apart.named {
-                return apart.name(dir, name).map(|()| None).map_err(what);
+                return apart.name(dir, name).map(|()| Placed::Named).map_err(what);
             }
             land((dir, temp.as_ref()), (dir, name)).map_err(what)?;
             let unheld = self.files.unheld(change, (dir, name), 1);
             if unheld.is_err() && apart.stands(dir, name) {
                 let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
             }
-            return unheld.map(|()| None).map_err(NotMade::Refused);
+            return unheld.map(|()| Placed::Named).map_err(NotMade::Refused);
         }
         self.note_exchange(&change.place.path, temp, Some(&apart.file), &change.expect);
         if !apart.named {
@@ -283,17 +295,13 @@ impl Locked<'_> {
         }
         self.verify(change)?;
         match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
-            Ok(()) => self.came_out(change, (dir, name), temp, apart).map(|()| None),
-            // Not every file system exchanges names.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                // Afterwards there is nothing left that could be taken back.
-                self.files.unheld(change, (dir, temp.as_ref()), 1)?;
-                rustix::fs::renameat(dir, temp, dir, name).map(|()| None).map_err(what)
-            }
+            Ok(()) => self.came_out(change, (dir, name), temp, apart).map(|()| Placed::Named),
+            // Not every file system exchanges names, and a rename would drop unseen what others wrote there since the look.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(Placed::Not),
             Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
             // A file that is mounted by itself, or another user's in a directory like `/tmp`.
             Err(error @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) => {
-                self.write_in_place(change, (dir, name)).unwrap_or_else(|| Err(what(error))).map(Some)
+                self.write_in_place(change, (dir, name)).unwrap_or_else(|| Err(what(error))).map(Placed::Written)
             }
             Err(error) => Err(what(error)),
         }
@@ -385,7 +393,7 @@ impl Locked<'_> {
             Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
             Err(error) => Err(refused(&change.place, error).into()),
         };
-        self.note_landed();
+        self.note_over(&dir, &temp);
         taken
     }
 
@@ -415,6 +423,16 @@ fn went(change: &Change, (dir, name): (&OwnedFd, &OsStr), temp: &str) -> Result<
 /// Where somebody finds what could not be put back.
 fn left_in(temp: &str) -> String {
     format!("what others wrote there at the last moment is in {temp} beside it")
+}
+
+/// What came of a new file that was to get its name.
+pub(super) enum Placed {
+    /// It has it.
+    Named,
+    /// This one, which has it, is written instead.
+    Written(File),
+    /// It could only have it by a rename that drops unseen what stands there.
+    Not,
 }
 
 /// A new file or link, whole, not yet in its place.

@@ -1,20 +1,37 @@
 //! The one temporary name that a single change has for a moment. A note in the state directory says what stands under it,
 //! so that whoever finds the note of a dead process knows whether that is ours to remove.
+//!
+//! The process keeps its note locked: that says whether it lives. A process id does not, as in containers over one state
+//! several processes have the same, and after a restart another one has it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, RenameFlags};
+use rustix::fs::{AtFlags, FlockOperation, RenameFlags, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::{Expect, Locked, Stamp, Workspace, land};
+use super::{Expect, Locked, Stamp, Workspace, is_absence, land, temp_name};
+use crate::moves::{Ground, discard};
+
+/// The note of this process.
+#[derive(Debug)]
+pub(super) struct Own {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    file: File,
+}
 
 /// What a process notes of itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Inflight {
+struct Inflight {
+    /// The root that holds them; where that is not there, nothing is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ground: Option<Ground>,
     /// The directory of both names.
     dir: Vec<u8>,
     temp: String,
@@ -36,11 +53,7 @@ impl Locked<'_> {
     /// Notes the temporary name of a new file in `dir`.
     pub(super) fn note_inflight(&mut self, dir: Option<&Path>, temp: &str) {
         let Some(dir) = dir else { return };
-        self.write_inflight(&Inflight {
-            dir: dir.as_os_str().as_bytes().to_vec(),
-            temp: temp.to_owned(),
-            exchange: None,
-        });
+        self.write_inflight(dir, temp, None);
     }
 
     /// Notes that it is about to change names with the file at `path`, or that this is about to get the temporary one.
@@ -51,40 +64,78 @@ impl Locked<'_> {
         // Without a note that is true, what is found is nobody's to remove.
         let Ok(new) = new.map(rustix::fs::fstat).transpose() else { return self.note_landed() };
         let (new, former) = (new.as_ref().map(Stamp::from), *stamp);
-        let exchange = Some(Exchange { name: name.as_bytes().to_vec(), new, former });
-        self.write_inflight(&Inflight { dir: dir.as_os_str().as_bytes().to_vec(), temp: temp.to_owned(), exchange });
+        self.write_inflight(dir, temp, Some(Exchange { name: name.as_bytes().to_vec(), new, former }));
     }
 
     /// Notes that there is none any more.
     pub(super) fn note_landed(&mut self) {
-        if let Some(file) = &self.state.inflight {
-            let _ = file.set_len(0);
+        if let Some(own) = &self.state.inflight {
+            let _ = own.file.set_len(0);
         }
     }
 
-    fn write_inflight(&mut self, note: &Inflight) {
+    /// Ends a change with the temporary name `temp`. Where something still stands under that, the note is left to the next
+    /// start, which tries again to remove it.
+    pub(super) fn note_over(&mut self, dir: &OwnedFd, temp: &str) {
+        match rustix::fs::statat(dir, temp, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => self.note_landed(),
+            _ => self.state.inflight = None,
+        }
+    }
+
+    fn write_inflight(&mut self, dir: &Path, temp: &str, exchange: Option<Exchange>) {
         if self.state.inflight.is_none() {
-            let path = self.files.inflight_path();
-            self.state.inflight = File::options().create(true).write(true).truncate(true).open(path).ok();
+            self.state.inflight = Own::within(&self.files.sets_dir());
             self.state.sets_mtime = self.files.sets_mtime();
         }
+        let note = Inflight {
+            ground: self.files.root_of(dir).and_then(|root| Ground::of(self.files, &root.path)),
+            dir: dir.as_os_str().as_bytes().to_vec(),
+            temp: temp.to_owned(),
+            exchange,
+        };
         // Without a note a kill in the next microseconds leaves one stray file; no reason to refuse.
-        let (Some(file), Ok(note)) = (&self.state.inflight, serde_json::to_vec(note)) else { return };
-        let _ = file.write_all_at(&note, 0);
+        let (Some(own), Ok(note)) = (&self.state.inflight, serde_json::to_vec(&note)) else { return };
+        let _ = own.file.write_all_at(&note, 0);
+    }
+
+    /// Settles what a note says of a process that is between two changes, as we hold the lock, or dead. That of a dead one
+    /// goes, unless something is left to be removed.
+    pub(super) fn settle_inflight(&self, path: &Path) {
+        if self.state.inflight.as_ref().is_some_and(|own| own.path == path) {
+            return;
+        }
+        let Ok(file) = File::open(path) else { return };
+        let settled = std::fs::read(path).is_ok_and(|note| self.files.settles(&note));
+        if settled && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Own {
+    fn within(sets: &Path) -> Option<Own> {
+        let path = sets.join(temp_name().trim_start_matches('.')).with_extension("inflight");
+        let file = File::options().create_new(true).write(true).open(&path).ok()?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+        Some(Own { path, file })
     }
 }
 
 impl Workspace {
-    pub(super) fn inflight_path(&self) -> PathBuf {
-        self.sets_dir().join(format!("{}.inflight", std::process::id()))
-    }
-
-    /// Settles what a note says of a process that is between two changes, or dead.
-    pub(super) fn settle_inflight(&self, note: &[u8]) {
-        let Ok(Inflight { dir, temp, exchange }) = serde_json::from_slice(note) else { return };
+    /// Removes what a note says, where that is ours; whether nothing of ours is left.
+    fn settles(&self, note: &[u8]) -> bool {
+        let Ok(Inflight { ground, dir, temp, exchange }) = serde_json::from_slice(note) else { return true };
+        if ground.is_some_and(|ground| !ground.is_there(self)) {
+            return false;
+        }
         let beside = PathBuf::from(OsString::from_vec(dir)).join(&temp);
-        if exchange.is_none_or(|exchange| self.is_ours(&beside, &exchange)) {
-            self.discard(&beside, &temp);
+        if !exchange.is_none_or(|exchange| self.is_ours(&beside, &exchange)) {
+            return true;
+        }
+        match self.opened_parent(&beside) {
+            Ok(at) => discard(&(&at.0, at.1)).is_ok(),
+            Err(error) => is_absence(error),
         }
     }
 
@@ -113,11 +164,70 @@ impl Workspace {
                     false
                 }
             }
-            Err(rustix::io::Errno::NOENT) => {
+            Err(Errno::NOENT) => {
                 let _ = land((&dir, &temp), (&dir, name));
                 false
             }
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::overlay::tests::World;
+
+    fn notes(world: &World) -> usize {
+        fs::read_dir(world.state.join("sets")).unwrap().count()
+    }
+
+    #[test]
+    fn the_note_of_a_dead_process_is_settled_whatever_id_we_have_and_that_of_one_that_lives_stays() {
+        let world = World::new();
+        fs::write(world.root.join("a"), "new").unwrap();
+        let temp = temp_name();
+        fs::write(world.root.join(&temp), "old").unwrap();
+        // As it was left by a process of the same id, of another container or before a restart.
+        let note = Inflight {
+            ground: None,
+            dir: world.root.as_os_str().as_bytes().to_vec(),
+            temp: temp.clone(),
+            exchange: None,
+        };
+        let dead = world.state.join(format!("sets/{}.inflight", std::process::id()));
+        fs::write(&dead, serde_json::to_vec(&note).unwrap()).unwrap();
+        let lives = world.files();
+        assert!(!world.root.join(&temp).exists() && !dead.exists());
+        let mut locked = lives.lock_within(std::time::Duration::ZERO).unwrap().unwrap();
+        locked.note_inflight(Some(&world.root), &temp);
+        locked.note_landed();
+        drop(locked);
+        drop(world.files());
+        assert_eq!(notes(&world), 1, "it lives");
+        drop(lives);
+        drop(world.files());
+        assert_eq!(notes(&world), 0);
+    }
+
+    #[test]
+    fn the_name_waits_while_its_root_is_not_there() {
+        let world = World::new();
+        let temp = temp_name();
+        let dead = world.files();
+        dead.lock_within(std::time::Duration::ZERO).unwrap().unwrap().note_inflight(Some(&world.root), &temp);
+        fs::write(world.root.join(&temp), "old").unwrap();
+        drop(dead);
+        let away = world.root.with_file_name("away");
+        fs::rename(&world.root, &away).unwrap();
+        fs::create_dir(&world.root).unwrap();
+        drop(world.files());
+        fs::remove_dir(&world.root).unwrap();
+        fs::rename(&away, &world.root).unwrap();
+        drop(world.files());
+        assert!(!world.root.join(&temp).exists());
+        assert_eq!(notes(&world), 0);
     }
 }

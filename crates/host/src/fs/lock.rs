@@ -14,6 +14,7 @@ use nika_guard::Permit;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
+use super::inflight::Own;
 use super::recovered::Why;
 use super::{Recovered, Workspace, errno};
 
@@ -25,7 +26,7 @@ pub const LOOK_AGAIN: Duration = Duration::from_micros(500);
 #[derive(Debug, Default)]
 pub(super) struct State {
     file: Option<File>,
-    pub(super) inflight: Option<File>,
+    pub(super) inflight: Option<Own>,
     /// The last look at the directory of intents, so that another process's death is noticed.
     pub(super) sets_mtime: Option<(i64, u64)>,
     /// Notes of sets that could not be settled.

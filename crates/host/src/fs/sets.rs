@@ -21,8 +21,7 @@ use super::dress::{bare, worn_by_all};
 use super::unheld::AS_IT_WAS;
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, is_guarded, sha256};
 use crate::moves::{
-    Act, Ground, Holds, Identity, Intent, Judged, Mover, Parents, Phase, Step, Stray, discard, is_overlay, settle,
-    wanted,
+    Act, Ground, Holds, Identity, Intent, Judged, Mover, Parents, Phase, Step, Stray, is_overlay, settle, wanted,
 };
 use crate::{overlay, sandbox, scratch};
 
@@ -303,23 +302,14 @@ impl Locked<'_> {
         if mtime.is_none() || mtime == self.state.sets_mtime {
             return;
         }
-        let own_inflight = self.files.inflight_path();
         let mut settled = Vec::new();
         let entries = std::fs::read_dir(self.files.sets_dir()).into_iter().flatten().flatten();
         // All of them first: a note may be written anew.
         let entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        for path in entries.into_iter().filter(|path| *path != own_inflight) {
+        for path in entries {
             match path.extension().and_then(|ext| ext.to_str()) {
                 Some("json") => settled.push((settle(self, &path), path)),
-                Some("inflight") => {
-                    // We hold the lock, so whoever wrote this is between two changes or dead.
-                    if let Ok(note) = std::fs::read(&path) {
-                        self.files.settle_inflight(&note);
-                    }
-                    if !self.files.lives(&path) {
-                        let _ = std::fs::remove_file(&path);
-                    }
-                }
+                Some("inflight") => self.settle_inflight(&path),
                 Some("tmp") => drop(std::fs::remove_file(&path)),
                 _ => {}
             }
@@ -357,19 +347,6 @@ impl Workspace {
     pub(super) fn sets_mtime(&self) -> Option<(i64, u64)> {
         let stat = rustix::fs::stat(self.sets_dir()).ok()?;
         Some((stat.st_mtime, stat.st_mtime_nsec))
-    }
-
-    /// Whether the process that a note is named for lives.
-    fn lives(&self, note: &Path) -> bool {
-        let pid = note.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
-        pid.and_then(rustix::process::Pid::from_raw).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
-    }
-
-    /// Removes a temporary name beside `path`.
-    pub(super) fn discard(&self, path: &Path, temp: &str) {
-        if let Ok((dir, _)) = self.parent_of(path) {
-            let _ = discard(&(&dir, temp.into()));
-        }
     }
 
     /// What stands at an entry, a link not followed, for undo and for deleting. `None` where nothing does.

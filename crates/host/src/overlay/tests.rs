@@ -55,7 +55,7 @@ fn ways() -> Vec<In> {
 pub(crate) struct World {
     _dir: tempfile::TempDir,
     pub(crate) root: PathBuf,
-    state: PathBuf,
+    pub(crate) state: PathBuf,
     own: PathBuf,
     undo: Kept,
 }
