@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use nika_guard::{Answer, Budget};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::ToolError;
@@ -297,7 +298,7 @@ pub enum Kind {
 }
 
 /// What a file or directory has beside its content and its permission bits.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Dress {
     /// Owner and group.
     pub owner: (u32, u32),

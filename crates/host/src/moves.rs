@@ -33,7 +33,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{ToolError, code, pathtext};
+use nika_contract::{Dress, ToolError, code, pathtext};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,9 @@ pub(crate) struct Step {
     pub(crate) linked: bool,
     /// Rights and modification time of the old one.
     pub(crate) was: Option<(u32, (i64, u64))>,
+    /// What an emptied directory has beside that, where it may have to be made again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) dress: Option<Dress>,
     /// The old directory may hold nothing any more.
     #[serde(default)]
     pub(crate) emptied: bool,
@@ -258,10 +261,13 @@ impl<'a> Mover<'a> {
     /// Takes every move back that was made, the last one first. An error where one could not be, when all others are: then
     /// what stood there still lies where its move put it.
     pub(crate) fn back(&mut self, steps: &[Step]) -> Result<(), ToolError> {
-        let mut all = Ok(());
+        let (mut all, mut again) = (Ok(()), Vec::new());
         for step in steps.iter().rev() {
             let back = match self.places(step) {
-                Ok(places) => step.take_back(&places).map_err(|error| refused(&step.target, error)),
+                Ok(places) => {
+                    again.extend(step.is_to_be_made_again(&places).then_some(step));
+                    step.take_back(&places).map_err(|error| refused(&step.target, error))
+                }
                 Err(error) => Err(error),
             };
             // Others removed the directory with what was in it; or it was settled, but for the note.
@@ -269,6 +275,12 @@ impl<'a> Mover<'a> {
                 continue;
             }
             all = all.and(back);
+        }
+        // What went back into these moved their times.
+        for step in again {
+            if let Ok(places) = self.places(step) {
+                step.give_time_back(&places);
+            }
         }
         all
     }

@@ -84,6 +84,7 @@ impl Locked<'_> {
                 linked: false,
                 old,
                 was: None,
+                dress: None,
                 emptied: false,
                 stamp,
                 since: None,

@@ -1,6 +1,7 @@
 //! One move, made, looked at, and taken back.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
@@ -8,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Ti
 use rustix::io::Errno;
 
 use super::{Act, At, Identity, Places, Step, in_place, standing};
-use crate::fs::{Stamp, land};
+use crate::fs::{Stamp, land, wear};
 use crate::overlay::{by_handle, with_rights};
 
 /// Directories within directories: what is deeper is in no layer.
@@ -109,6 +110,24 @@ impl Step {
                 None => Ok(()),
             },
             _ => Ok(()),
+        }
+    }
+
+    /// Whether its directory was removed, and stands nowhere.
+    pub(super) fn is_to_be_made_again(&self, places: &Places<'_>) -> bool {
+        let stands = standing(&places.target);
+        let is_made = match self.act {
+            Act::Remove => stands.is_none(),
+            Act::Swap => (stands.is_none() || self.is_new(stands)) && standing(&places.source) != self.old,
+            Act::Put | Act::Set { .. } => false,
+        };
+        is_made && was_removed(self, &places.aside)
+    }
+
+    /// Gives a directory that was made again the time that it had.
+    pub(super) fn give_time_back(&self, places: &Places<'_>) {
+        if let Some((mode, mtime)) = self.was {
+            let _ = set(&places.target, mode, Some(mtime));
         }
     }
 
@@ -278,6 +297,12 @@ fn was_removed(step: &Step, aside: &At<'_>) -> bool {
 
 fn made_again(at: &At<'_>, step: &Step) -> Result<(), Errno> {
     rustix::fs::mkdirat(at.0, at.1.as_os_str(), Mode::RWXU)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = File::from(rustix::fs::openat(at.0, at.1.as_os_str(), flags, Mode::empty())?);
+    if let Some(dress) = &step.dress {
+        // As far as we may.
+        wear(&made, dress);
+    }
     step.was.map_or(Ok(()), |(mode, _)| set(at, mode, None))
 }
 
@@ -314,4 +339,53 @@ fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
     let last_modification = Timespec { tv_sec: sec, tv_nsec: nsec as _ };
     let times = Timestamps { last_access: omit, last_modification };
     with_rights(&handle, wanted, || rustix::fs::utimensat(CWD, &path, &times, AtFlags::empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, FileTimes};
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::fs::worn_by_all;
+    use crate::moves::Mover;
+    use crate::overlay::tests::World;
+
+    /// As on an overlay, which renames no directory of its lower part.
+    #[test]
+    fn an_emptied_directory_that_was_removed_comes_back_as_it_was() {
+        let world = World::new();
+        let (dir, beside) = (world.root.join("d"), world.root.join(".nika-0123456789abcdef.tmp"));
+        fs::create_dir(&dir).unwrap();
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&dir, Some(1000), Some(1000)).unwrap();
+        }
+        let _ = rustix::fs::setxattr(&dir, "user.mine", b"1", rustix::fs::XattrFlags::empty());
+        rustix::fs::chmod(&dir, Mode::from_raw_mode(0o2750)).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        File::open(&dir).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+        let look = || {
+            let stat = rustix::fs::lstat(&dir).unwrap();
+            (stat, worn_by_all(&File::open(&dir).unwrap().into()))
+        };
+        let (stat, dress) = look();
+        let step = Step {
+            target: dir.clone(),
+            source: beside.clone(),
+            aside: beside,
+            act: Act::Remove,
+            new: None,
+            old: Some(Identity::of(&stat)),
+            linked: false,
+            was: Some((stat.st_mode & 0o7777, (stat.st_mtime, stat.st_mtime_nsec))),
+            dress: dress.clone(),
+            emptied: true,
+            stamp: Some(Stamp::from(&stat)),
+            since: None,
+        };
+        fs::remove_dir(&dir).unwrap();
+        Mover::new(&world.files()).back(&[step]).unwrap();
+        let (again, worn) = look();
+        assert_eq!((again.st_mode, again.st_mtime, worn), (stat.st_mode, 1_000_000_000, dress));
+    }
 }

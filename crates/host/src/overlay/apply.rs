@@ -21,7 +21,9 @@ use super::moves::{Move, one_by_one};
 use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, stuck, temp_name, worn};
+use crate::fs::{
+    Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, stuck, temp_name, worn, worn_by_all,
+};
 use crate::git::{INDEX_BYTES, meaning};
 use crate::moves::{Act, Closed, Ground, Identity, Intent, Mover, Named, Parents, Phase, Step, is_overlay, refused};
 
@@ -447,6 +449,10 @@ impl Locked<'_> {
                     linked: false,
                     old: old.as_ref().map(Identity::of),
                     was: old.as_ref().map(|stat| (bits(stat), mtime(stat))),
+                    // A directory of the lower part of an overlay may have to be removed instead of moved.
+                    dress: (is_overlay && one.emptied)
+                        .then(|| worn_by_all(&beneath(&changes.layer.root, &one.path)?))
+                        .flatten(),
                     emptied: one.emptied,
                     stamp: old.as_ref().map(Stamp::from),
                     since: (!changes.by_hand && !one.emptied).then_some(changes.layer.began),
