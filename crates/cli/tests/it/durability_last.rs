@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus};
 use serde_json::{Value, json};
 
 use crate::durability::{empty, traced};
-use crate::durability_dirs::{all, killed_everywhere, runs};
+use crate::durability_dirs::{all, killed_everywhere, killed_where_some_fail, runs};
 
 /// What somebody else does beside a call.
 #[derive(Debug, Clone, Copy)]
@@ -216,6 +216,20 @@ fn what_others_write_at_the_last_moment_of_an_edit_is_not_lost_whenever_that_is_
     }
     assert!(lost.is_empty(), "{lost:#?}");
     assert!(killed >= 10, "{killed} were killed");
+}
+
+#[test]
+fn an_edit_where_no_names_can_be_exchanged_is_made_or_not_whenever_that_is_killed() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let begin = || begin(root, state);
+    begin();
+    let old = all(root);
+    let new: Vec<String> = old.iter().map(|name| name.replace("a.txt: old", "a.txt: new")).collect();
+    let faults = ["-e", "inject=renameat2:error=EINVAL"];
+    let settled = killed_where_some_fail((root, state), &begin, (&EDIT, &faults), (&old, &new));
+    let Some((kept, made)) = settled else { return };
+    assert!(kept >= 5 && made >= 3, "{kept} kept, {made} made");
 }
 
 #[test]

@@ -207,6 +207,25 @@ fn what_could_not_be_removed_beside_a_set_is_removed_by_the_next_start() {
     }
 }
 
+/// As on a full disk.
+#[test]
+fn a_set_that_cannot_be_noted_leaves_nothing() {
+    for (kind, set) in sets() {
+        let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let (root, state) = (root.path(), state.path());
+        Scene::begin(root);
+        let (old, set) = (all(root), set.to_string());
+        let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+        let options = ["-o", "/dev/null", "-e", "trace=rename", "-e", "inject=rename:error=ENOSPC"];
+        let Some(status) = traced(root, state, &options, &words) else { return };
+        assert!(!status.success(), "{kind}");
+        assert_eq!(all(root), old, "{kind}");
+        for dir in ["sets", "layers", "under-way"] {
+            assert_eq!(noted(state, dir, ""), Vec::<PathBuf>::new(), "{kind}");
+        }
+    }
+}
+
 #[test]
 fn what_a_running_server_settles_is_in_the_journal_too() {
     for (kind, set) in sets() {

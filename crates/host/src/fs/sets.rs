@@ -269,11 +269,14 @@ impl Locked<'_> {
         let temp = file.with_extension("tmp");
         let json = serde_json::to_vec(intent).map_err(|error| broken(error.into()))?;
         let written = self.write_note(&temp, &json).and_then(|()| std::fs::rename(&temp, file));
-        written.map_err(|error| {
+        if let Err(error) = written {
             // On a full disk, half of it.
             let _ = std::fs::remove_file(&temp);
-            broken(error)
-        })?;
+            if !file.exists() {
+                self.settled();
+            }
+            return Err(broken(error));
+        }
         if self.files.fsync != Fsync::Off {
             File::open(self.files.sets_dir()).and_then(|dir| dir.sync_all()).map_err(broken)?;
         }
