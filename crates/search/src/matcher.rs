@@ -80,8 +80,8 @@ pub(crate) fn is_beyond_ascii(pattern: &str, literal: bool) -> bool {
             HirKind::Empty | HirKind::Look(_) => false,
         }
     }
-    let read = || ParserBuilder::new().utf8(false).build().parse(pattern);
-    !pattern.is_ascii() || !literal && read().is_ok_and(|hir| holds(&hir))
+    let read = || ParserBuilder::new().utf8(false).build().parse(pattern).ok();
+    !pattern.is_ascii() || !literal && read().is_some_and(|hir| holds(&hir))
 }
 
 fn explain(pattern: &str, reading: Reading, err: &grep_regex::Error) -> SearchError {

@@ -202,15 +202,19 @@ impl Pieces<'_> {
             raw.extend_from_slice(&block);
             let whole = if last { raw.len() } else { whole_lines(&raw, self.encoding, self.cr_only) };
             if whole > 0 {
+                let piece = at - raw.len() as u64;
                 if open && shown.encoding == Encoding::Utf8 && std::str::from_utf8(&raw[..whole]).is_err() {
                     shown.encoding = detect(&raw[..whole]).map_or(Encoding::Utf8, |found| found.encoding);
                 }
                 let before = sheet.shown;
-                sheet.add(&shown.encoding.decode(&raw[..whole]), self.cr_only);
+                let text = shown.encoding.decode(&raw[..whole]);
+                sheet.add(&text, self.cr_only);
                 let used = if sheet.open() { whole } else { self.used(&raw[..whole], sheet.shown - before) };
+                is_text(&raw[..used], piece, shown.encoding)?;
                 shown.end += used as u64;
                 raw.drain(..whole);
             } else if raw.len() > LINE_BYTES {
+                is_text(&raw[..16 * LINE_CHARS], at - raw.len() as u64, self.encoding)?;
                 let part = self.encoding.decode(raw.get(..16 * LINE_CHARS).unwrap_or(&raw));
                 let kept: String = part.chars().take(LINE_CHARS).collect();
                 sheet.line(&kept, &format!("… [+ more than {}]", size(LINE_BYTES as u64)));
@@ -315,6 +319,20 @@ impl Pieces<'_> {
         };
         notes.extend(about(shown.encoding, self.bom as usize, endings, 0));
         sheet.finish(&notes)
+    }
+}
+
+/// Refuses bytes of no text that lie where the page is: what begins as text may hold anything behind that. `piece` is
+/// where they begin. Where a letter takes several bytes a NUL says nothing, and what is no letter shows as such.
+fn is_text(bytes: &[u8], piece: u64, encoding: Encoding) -> Result<(), NoPage> {
+    match detect(bytes) {
+        Err(mut no) if encoding.unit() == 1 && !matches!(no.reason, NotTextReason::Format) => {
+            if let NotTextReason::Nul { at } = &mut no.reason {
+                *at += usize::try_from(piece).unwrap_or_default();
+            }
+            Err(no.into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -120,6 +120,25 @@ fn the_end_of_a_log_of_5_gb_is_there_at_once() {
 }
 
 #[test]
+fn what_a_large_file_holds_behind_its_text_is_shown_only_where_it_is_text() {
+    let world = World::new();
+    let lines = "# a line of a script\n".repeat(300_000);
+    let noise: Vec<u8> = (0..300_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let world = world.file("run.sh", [lines.as_bytes(), &noise, b"\nend\n"].concat());
+    let world = world.file("nul.log", [lines.as_bytes(), b"a\0b\n", lines.as_bytes()].concat());
+    for (file, offset) in [("run.sh", -2), ("run.sh", 300_001), ("nul.log", 299_999), ("nul.log", -300_001)] {
+        let (code, said) = world.refused(json!({"file_path": file, "offset": offset, "limit": 3}));
+        assert!(
+            code == 214 && said.contains("NUL byte") || said.contains("control characters"),
+            "{file} {offset}: {said}"
+        );
+    }
+    assert!(world.text(json!({"file_path": "run.sh", "offset": 299_990, "limit": 10})).contains("299999\t# a line"));
+    assert!(world.text(json!({"file_path": "run.sh", "offset": -1})).contains("end"));
+    assert!(world.text(json!({"file_path": "nul.log", "offset": -10})).contains("# a line"));
+}
+
+#[test]
 fn the_beginning_of_a_log_of_5_gb_is_there_at_once_too() {
     let world = World::new();
     sparse(&world, &"head\n".repeat(100_000));
