@@ -116,10 +116,8 @@ pub(crate) fn defers(listing: &Listing, tools: &Tools, policy: &Policy, defer_ab
     match listing {
         Listing::All => false,
         Listing::Eager | Listing::Names(_) => {
-            // What is foreign is deferred however few our own are.
             let counts = |tool: &&dyn AnyTool| !FOR_DEFERRED.contains(&tool.spec().name);
-            tools.pool(policy).any(|tool| tools.is_foreign(tool.spec().name))
-                || tools.pool(policy).filter(counts).count() > defer_above
+            tools.pool(policy).filter(counts).count() > defer_above
         }
     }
 }

@@ -76,7 +76,8 @@ impl HttpServer {
             let why = "without a token only a loopback address is served";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        let mut origins: Vec<String> = LOOPBACK.iter().map(|host| format!("http://{host}:*")).collect();
+        let mut origins: Vec<String> =
+            LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]).collect();
         origins.extend(config.origins);
         let pages = Pages::new(origins.iter().map(String::as_str)).map_err(|none| {
             let why = format!(

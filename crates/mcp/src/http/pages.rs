@@ -106,6 +106,10 @@ impl Origin {
 
 /// Refuses a page that may not call; answers the browser of one that may, and names its origin in what it is answered.
 pub(crate) async fn admit(State(pages): State<Arc<Pages>>, request: Request, next: Next) -> Response {
+    // Which of two counts is read differently by different programs.
+    if request.headers().get_all(header::HOST).iter().count() > 1 {
+        return (StatusCode::BAD_REQUEST, [(header::CONNECTION, "close")], "A request has one Host.\n").into_response();
+    }
     let mut origins = request.headers().get_all(header::ORIGIN).iter();
     let origin = match (origins.next(), origins.next()) {
         (None, _) => None,

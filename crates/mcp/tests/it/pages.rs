@@ -17,7 +17,7 @@ async fn a_page_that_may_call_is_told_so_before_it_shows_the_token() {
     web.set("Authorization", "").set("Access-Control-Request-Method", "POST");
     let wanted = "authorization,content-type,mcp-param-path,mcp-session-id,x-other";
     web.set("Access-Control-Request-Headers", wanted);
-    for page in [APP, "http://localhost:5173", "http://127.0.0.1:80"] {
+    for page in [APP, "http://localhost:5173", "https://localhost:3", "http://127.0.0.1:80"] {
         let told = web.set("Origin", page).send("OPTIONS", "").await;
         assert_eq!((told.status, told.body.as_str()), (200, ""), "{page}");
         assert_eq!(told.header("access-control-allow-origin").as_deref(), Some(page));

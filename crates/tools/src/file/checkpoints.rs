@@ -54,8 +54,15 @@ pub struct Checkpoint {
     /// Whether what it started still runs: it is taken back when that has ended.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
-    /// What it changed.
+    /// What it changed: the first paths, 100 at most. A dry run of undo names all.
     pub paths: Vec<Path>,
+    /// How many more paths it changed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub more_paths: usize,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A path of a checkpoint.
@@ -72,6 +79,10 @@ pub struct Path {
 
 const DEFAULT_LIMIT: u32 = 20;
 const MAX_LIMIT: u32 = 1000;
+/// Paths of one call that are listed as data.
+const LISTED: usize = 100;
+/// Paths of all calls that are listed as data: some 60 kB. Behind them each call has as many as its line names.
+const LISTED_IN_ALL: usize = 1000;
 
 impl Tool for ListCheckpoints {
     type Params = Params;
@@ -107,10 +118,18 @@ impl Tool for ListCheckpoints {
     async fn run(&self, params: Params, _: &Cx<'_>) -> Result<Output, ToolError> {
         let limit = params.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
         let calls = self.checkpoints.list(limit as usize, None)?;
+        let mut left = LISTED_IN_ALL;
+        let mut listed = |all: usize| {
+            let listed = all.min(LISTED).min(left.max(NAMED));
+            left = left.saturating_sub(listed);
+            listed
+        };
         let checkpoints: Vec<Checkpoint> = calls
             .into_iter()
-            .map(|call| Checkpoint {
-                paths: call.changes.iter().map(|change| self.path(change)).collect(),
+            .map(|call| (listed(call.changes.len()), call))
+            .map(|(listed, call)| Checkpoint {
+                paths: call.changes.iter().take(listed).map(|change| self.path(change)).collect(),
+                more_paths: call.changes.len() - listed,
                 goes_on: self.checkpoints.is_held(&call.call),
                 call_id: call.call,
                 tool: call.tool,
@@ -159,8 +178,9 @@ fn line(checkpoint: &Checkpoint) -> String {
             format!("{} ({}{size})", path.path, path.what)
         })
         .collect();
-    if checkpoint.paths.len() > NAMED {
-        paths.push(format!("and {} more", checkpoint.paths.len() - NAMED));
+    let all = checkpoint.paths.len() + checkpoint.more_paths;
+    if all > NAMED {
+        paths.push(format!("and {} more", all - NAMED));
     }
     let undone = match &checkpoint.undone_by {
         Some(by) if *by == checkpoint.call_id => " [nothing of it stands]".to_owned(),
@@ -194,8 +214,9 @@ mod tests {
             undone_by: None,
             goes_on: false,
             paths: (0..20).map(path).collect(),
+            more_paths: 5,
         };
         let said = line(&checkpoint);
-        assert!(said.starts_with("c1 bash: f0 (created), ") && said.ends_with("f7 (created), and 12 more"), "{said}");
+        assert!(said.starts_with("c1 bash: f0 (created), ") && said.ends_with("f7 (created), and 17 more"), "{said}");
     }
 }

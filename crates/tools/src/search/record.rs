@@ -20,7 +20,7 @@ pub struct Manner {
 }
 
 const FILES: [&str; 2] = ["file searched", "files searched"];
-const WITHHELD: &str = "withheld (secrets or rules; read one by its path to be asked)";
+const WITHHELD: &str = "withheld (secrets, or by rules; read asks about a secret)";
 /// Where only names are shown: those of secrets are among them.
 const NAMES_WITHHELD: &str = "withheld (by rules, or Nika's own state)";
 
@@ -203,7 +203,7 @@ impl Completeness {
         ];
         parts.extend(counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
         if let Some(most) = self.ignored_by.first() {
-            parts.push(format!("most by {}", most.rule));
+            parts.push(format!("most by {}", text::name_in_line(&most.rule)));
         }
         let more_time = match manner.widening.timeout {
             Some(parameter) => format!("cut by time (raise `{parameter}` or narrow `path`)"),
