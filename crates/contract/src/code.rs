@@ -113,8 +113,8 @@ codes! {
         "The message lists those that live.";
     403 JOB_TAKES_NO_INPUT "The job takes no input"
         "Only a command that was started in the background, and still runs, takes input.";
-    404 NAME_HELD "A guarded name is held empty while a job or interpreter lives"
-        "End it with `job_stop` (`job_list` shows what lives; another session may have it), and repeat the call.";
+    404 NAME_HELD "A guarded name, or the file that was to stand there, is held by something that runs"
+        "A job or interpreter that may write keeps guarded names that do not exist empty, and what somebody can write is put under none of them: what stood there stands. End what holds it with `job_stop` (`job_list` shows what lives; another session or program may have it), and repeat the call.";
     500 BAD_URL "The text is no address that can be fetched"
         "`http` and `https` are fetched, from a host by name or number, without a name or password in the address.";
     501 FORBIDDEN_ADDRESS "The host is this machine, or in a private network"
