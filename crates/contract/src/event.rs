@@ -55,6 +55,8 @@ pub const AGENT_SPAWNED: &str = "AgentSpawned";
 pub const AGENT_COMPLETE: &str = "AgentComplete";
 /// A path's pre-image was kept.
 pub const CHECKPOINT: &str = "Checkpoint";
+/// A command was ended that had a hold of what became a guarded file.
+pub const GUARDED_HANDLED: &str = "GuardedHandled";
 /// A change was taken back.
 pub const UNDONE: &str = "Undone";
 /// An interrupted change set was settled, or could not be.
@@ -139,6 +141,12 @@ pub const TABLE: &[Event] = &[
         name: CHECKPOINT,
         when: "before a path is changed, its former content is kept; for jobs, when it is known what came of it",
         fields: "call, path, before, after (sha256, null for absent), mode",
+    },
+    Event {
+        name: GUARDED_HANDLED,
+        when: "somebody gave a guarded name to a file that a job or interpreter could write, or had opened before: it was \
+               ended, and the file is to be looked at",
+        fields: "call (that began it), paths",
     },
     Event { name: TOOL_READ, when: "`read` answered", fields: "call and the tool's facts" },
     Event { name: TOOL_WRITE, when: "`write` or `change_set` answered", fields: "call and the tool's facts" },

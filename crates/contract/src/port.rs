@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -383,6 +383,10 @@ pub trait Undo: Send + Sync {
 
     /// The call fails, and yet not all that it changed could be taken back: what was kept counts, whatever becomes of it.
     fn stands(&self) {}
+
+    /// Notes for whoever reads the journal that the call's command was ended, as it had a hold of these files, to which
+    /// somebody else gave guarded names.
+    fn tell_handled(&self, _files: &[PathBuf]) {}
 
     /// The same, for what goes on changing paths when the call has ended. `None` where nothing outlives a call.
     fn lasting(&self) -> Result<Option<Lasting>, ToolError> {

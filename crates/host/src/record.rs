@@ -14,13 +14,15 @@
 //! command left, so that what somebody else writes there later is not taken back with it.
 //!
 //! What holds a command is the sandbox. Where somebody outside has replaced a guarded file, and its mount is gone with it,
-//! a call that changes it is refused here (`off`). Between our look and the kernel's the process may make a name lead
+//! a call that changes it is refused here (`off`); and where that file had another name before, it is known whether the
+//! command was about to change it then (`handled`). Between our look and the kernel's the process may make a name lead
 //! elsewhere; what it changes so is inside the roots all the same, but may not be kept. It only ever reads, beneath the
 //! handles of the roots, what the command itself reaches there and could write.
 
 mod before;
 mod calls;
 mod firsts;
+mod handled;
 mod held_open;
 mod off;
 mod recorder;
@@ -33,5 +35,5 @@ mod turn;
 mod turn_tests;
 
 pub(crate) use calls::CALLS;
-pub(crate) use held_open::writers;
+pub(crate) use held_open::{writable, writers};
 pub use recorder::{Recorded, Recorder};

@@ -20,12 +20,14 @@ mod covers;
 mod entry;
 mod filter;
 mod init;
+mod kept;
 mod land;
 mod linked;
 mod listener;
 mod lock;
 mod mounts;
 mod network;
+mod outside;
 mod placeholders;
 pub mod probe;
 mod protected;
@@ -36,6 +38,7 @@ mod run;
 mod standard;
 mod stops;
 mod syscalls;
+mod watch;
 pub(crate) use filter::When;
 
 use std::ffi::{CString, OsString};
@@ -68,6 +71,7 @@ pub(crate) use ready::{Ready, take_beside};
 pub use run::{Finished, run};
 pub use stops::Stops;
 pub(crate) use stops::{heard, hearing};
+pub(crate) use watch::{Replaced, guards_at_top};
 
 /// The temporary directory that every contained command has for itself: nobody else sees it, and it goes with the world.
 pub const PRIVATE_TMP: &str = "/tmp";
@@ -175,7 +179,7 @@ pub struct Entered {
     place: Option<PathBuf>,
     placeholders: placeholders::Placeholders,
     proxy: Option<proxy::Proxy>,
-    covers: Option<covers::Covers>,
+    outside: outside::Outside,
 }
 
 /// Starts `target` under `profile`. The calling process must have one thread only, because a copy of it becomes the
@@ -234,8 +238,9 @@ fn contained(
     reach: Option<Reach>,
 ) -> Result<Entered, Refusal> {
     // What a recorder refuses the command cannot have made.
-    let sets_aside = !target.stops.as_ref().is_some_and(|(stops, _)| stops.records());
-    let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps, sets_aside)?;
+    let records = target.stops.as_ref().is_some_and(|(stops, _)| stops.records());
+    let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps, !records)?;
+    let kept = records.then(|| kept::Kept::of(profile));
     // What was made ahead has a network of its own.
     let started = match ready.filter(|ready| ready.is_current() && target.network.is_none()) {
         Some(ready) => ready.start(profile, target, &steps),
@@ -243,6 +248,7 @@ fn contained(
     };
     let mut entered = started.inspect_err(|_| drop(placeholders.remove()))?;
     entered.placeholders = placeholders;
+    entered.outside.kept = kept;
     if let Some(proxy) = &mut entered.proxy {
         proxy.serve(reach.unwrap_or_else(|| Reach::new(profile.hosts.clone())));
     }
@@ -364,21 +370,32 @@ impl Entered {
         self.leaves == Some(false)
     }
 
-    /// Becomes readable when something that is hidden from the command was replaced; `None` as long as nobody watches.
-    pub(crate) fn news_of_hidden(&self) -> Option<BorrowedFd<'_>> {
-        self.covers.as_ref().and_then(covers::Covers::news)
+    /// Becomes readable when something that is hidden from the command, or guarded from it, was replaced; `None` as long as
+    /// nobody watches.
+    pub(crate) fn news_from_outside(&self) -> Option<BorrowedFd<'_>> {
+        self.outside.news()
     }
 
-    /// Watches from now on for what is hidden and gets replaced, and makes good what was before. False where the system
-    /// has no room to watch: then this has to be called again and again. An error says that something is not hidden any
-    /// more. For a process with one thread, as [`Entered::hide_again`] is.
-    pub(crate) fn watch_hidden(&mut self) -> io::Result<bool> {
-        self.covers.as_mut().map_or(Ok(true), covers::Covers::begin)
+    /// Watches from now on for what is hidden or guarded and gets replaced, and says what was before.
+    pub(crate) fn watch_outside(&mut self) -> Replaced {
+        self.outside.begin()
     }
 
-    /// Hides again what was replaced. False where [`Entered::watch_hidden`] has to be called again.
-    pub(crate) fn hide_again(&mut self) -> io::Result<bool> {
-        self.covers.as_mut().map_or(Ok(true), covers::Covers::heed)
+    /// What was replaced since. What is hidden of that is to be [hidden again](Entered::hide_again).
+    pub(crate) fn replaced(&mut self) -> Replaced {
+        self.outside.heed()
+    }
+
+    /// Guarded files that were replaced, whether anybody watched or not.
+    pub(crate) fn replaced_guarded(&mut self) -> Vec<PathBuf> {
+        self.outside.look()
+    }
+
+    /// Hides again what was replaced. False where the system has no room to watch, or not all could be watched: then
+    /// [`Entered::watch_outside`] has to be called again and again. An error says that something is not hidden any more.
+    /// For a process with one thread.
+    pub(crate) fn hide_again(&mut self, replaced: &Replaced) -> io::Result<bool> {
+        self.outside.hide_again(replaced)
     }
 
     /// Where the command was when it ended, as its world calls that place.

@@ -1,10 +1,15 @@
 //! What becomes a guarded file is another one first: a job comes to neither what Nika puts in place nor what others do.
 
 use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
+use crate::peer::{Peer, text};
 use crate::shell::is_confined_here;
 use crate::shell_recorded::{begin, ended_with, serve, until};
-use crate::world::{exists, world};
+use crate::world::{World, exists, world};
 
 #[test]
 fn a_job_comes_to_nothing_that_nika_is_about_to_put_in_place() {
@@ -57,5 +62,162 @@ fn a_job_does_not_come_to_the_lock_that_becomes_a_guarded_file() {
     let said = until(&mut peer, &begun.job, "tried");
     assert!(said.contains("not .git/config.lock 30") && said.contains("not .gitmodules.lock 30"), "{said}");
     assert!(said.contains("did .git/index.lock"), "{said}");
+    assert_eq!(peer.end(), 0);
+}
+
+/// Waits until a job has ended that had a hold of `name`, which somebody gave its name, and was ended for that.
+fn ended_for(peer: &mut Peer, job: &str, name: &str) {
+    let (mut told, since) = (String::new(), Instant::now());
+    while !told.contains(" ended: ") && since.elapsed() < Duration::from_secs(60) {
+        told.push_str(&text(&peer.call("nika_job_output", json!({"job_id": job, "wait_ms": 5_000}))));
+    }
+    assert!(told.contains("look at what it holds") && told.contains(name), "{name}: {told}");
+}
+
+/// What the journals say of guarded files that a job had a hold of.
+fn journaled(world: &World) -> Vec<String> {
+    let files = fs::read_dir(world.state().join("journal")).expect("journals").flatten().map(|file| file.path());
+    let lines = files.flat_map(|file| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    });
+    let told = lines.filter(|line| line.contains("GuardedHandled"));
+    let of = |line: Value| line["paths"].as_array().into_iter().flatten().map(ToString::to_string).collect::<String>();
+    told.map(|line| of(serde_json::from_str(&line).expect("a line of a journal is JSON"))).collect()
+}
+
+/// Writes to what it holds when that has the name that it is told, and some time after.
+const LAZY: &str = "
+print('holds', flush=True)
+while not os.path.exists('.git/named'): time.sleep(0.01)
+time.sleep(1)
+write()
+print('wrote', flush=True)
+";
+
+#[test]
+fn a_job_that_holds_what_somebody_gives_a_guarded_name_is_ended_before_it_writes_there() {
+    if !is_confined_here() {
+        return;
+    }
+    let ways = [
+        ("open", "t.tmp", ".npmrc", "f = open('t.tmp', 'r+')\ndef write(): f.write('EVIL'); f.flush()"),
+        (
+            "mapped",
+            "t.tmp",
+            ".envrc",
+            "import mmap\nf = open('t.tmp', 'r+')\nm = mmap.mmap(f.fileno(), 0)\nf.close()\ndef write(): m[0:4] = b'EVIL'; m.flush()",
+        ),
+        (
+            "linked",
+            "deep/t.tmp",
+            ".npmrc",
+            "os.link('deep/t.tmp', 'held')\ndef write(): open('held', 'r+').write('EVIL')",
+        ),
+        (
+            "in a child",
+            "sedAbCdEf",
+            ".github/workflows/ci.yml",
+            "f = open('sedAbCdEf', 'r+')\nif os.fork():\n    f.close()\n    os.wait()\n    sys.exit()\n\
+             def write(): f.write('EVIL'); f.flush()",
+        ),
+        (
+            "for a name that cannot be listed",
+            "t.tmp",
+            "Jenkinsfile",
+            "f = open('t.tmp', 'r+')\ndef write(): f.write('EVIL'); f.flush()",
+        ),
+        (
+            "a link",
+            "t.tmp",
+            ".npmrc",
+            "os.unlink('t.tmp')\nos.symlink('own', 't.tmp')\nopen('own', 'w').close()\ndef write(): open('own', 'w').write('EVIL')",
+        ),
+        // A file of its own.
+        (
+            "made",
+            "own",
+            ".npmrc",
+            "f = open('own', 'w+')\nf.write('harmless'); f.flush()\ndef write(): f.write('EVIL'); f.flush()",
+        ),
+    ];
+    for (way, from, to, holds) in ways {
+        let world = world().file(".npmrc", "old\n").file(".envrc", "old\n").file(".github/workflows/ci.yml", "old\n");
+        let world = world.file(".git/HEAD", "ref: refs/heads/main\n").file(from, "new text\n");
+        let mut peer = serve(&world);
+        let script = format!("import os, sys, time\n{holds}\n{LAZY}");
+        let begun = begin(&world, &mut peer, "holds.py", &script);
+        until(&mut peer, &begun.job, "holds");
+        fs::rename(world.root().join(from), world.root().join(to)).expect("renamed");
+        fs::write(world.root().join(".git/named"), "").expect("written");
+        ended_for(&mut peer, &begun.job, to);
+        let stands = world.text(to);
+        assert!(!stands.contains("EVIL"), "{way}: {stands}");
+        assert!(journaled(&world).iter().any(|paths| paths.contains(to)), "{way}: {:?}", journaled(&world));
+        assert_eq!(peer.end(), 0);
+    }
+}
+
+#[test]
+fn what_a_job_wrote_before_somebody_gave_it_a_guarded_name_is_told() {
+    if !is_confined_here() {
+        return;
+    }
+    const SCRIPT: &str =
+        "import time\nwith open('t.tmp', 'r+') as f: f.write('EVIL')\nprint('wrote', flush=True)\ntime.sleep(600)\n";
+    let world = world().file(".npmrc", "old\n").file("t.tmp", "new text\n");
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "wrote.py", SCRIPT);
+    until(&mut peer, &begun.job, "wrote");
+    fs::rename(world.root().join("t.tmp"), world.root().join(".npmrc")).expect("renamed");
+    ended_for(&mut peer, &begun.job, ".npmrc");
+    assert!(journaled(&world)[0].contains(".npmrc"));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_job_that_has_nothing_of_a_guarded_file_that_somebody_replaces_goes_on() {
+    if !is_confined_here() {
+        return;
+    }
+    const SCRIPT: &str = "import os, subprocess, time\nf = open('log', 'w')\nslow = subprocess.Popen(['sleep', '600'])\n\
+        print('up', flush=True)\nn = 0\nwhile not os.path.exists('go'):\n    f.write('x'); f.flush(); time.sleep(0.01)\n\
+        slow.kill()\nprint('done', flush=True)\n";
+    let world = world().file("a", "one\n").file(".npmrc", "old\n");
+    let git = |words: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(words).current_dir(world.root()).env("HOME", world.path("home")).env("GIT_CONFIG_NOSYSTEM", "1");
+        assert!(git.status().expect("git runs").success(), "{words:?}");
+    };
+    git(&["init", "-q"]);
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "works.py", SCRIPT);
+    until(&mut peer, &begun.job, "up");
+    for round in 0..20 {
+        git(&["config", "user.name", &format!("name {round}")]);
+        fs::write(world.root().join("t.tmp"), "new\n").expect("written");
+        fs::rename(world.root().join("t.tmp"), world.root().join(".npmrc")).expect("renamed");
+    }
+    fs::write(world.root().join("go"), "").expect("written");
+    ended_with(&mut peer, &begun.job, "1 created");
+    assert!(journaled(&world).is_empty());
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn an_interpreter_that_holds_what_becomes_a_guarded_file_is_ended_and_says_why() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file(".npmrc", "old\n").file("t.tmp", "new text\n");
+    let mut peer = serve(&world);
+    let mut run = |code: &str| text(&peer.call("nika_repl", json!({"language": "python", "code": code})));
+    run("f = open('t.tmp', 'r+')");
+    fs::rename(world.root().join("t.tmp"), world.root().join(".npmrc")).expect("renamed");
+    // Whether it is ended before or meanwhile.
+    let said = run("import time; time.sleep(30); f.write('EVIL'); f.flush()");
+    let news = run("1");
+    assert!(format!("{said}{news}").contains("look at what it holds"), "{said}{news}");
+    assert_eq!(world.text(".npmrc"), "new text\n");
     assert_eq!(peer.end(), 0);
 }

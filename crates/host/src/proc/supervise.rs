@@ -24,16 +24,18 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use self::launch::{Failure, launch};
 use self::signals::Signals;
 use super::memory::Memory;
+use super::still::Still;
 use super::tree;
-use super::wire::{self, Exited, Held, How, KilledBy, Lines, Order, Reached, Report, Request};
+use super::wire::{self, Exited, Held, How, KilledBy, Lines, Order, Reached, Replaced, Report, Request};
+use crate::record::writable;
 use crate::sandbox::{self, Ended, Entered, Network, Reach, Ready, Stops, Target, Visit};
 
 /// How often memory and processes are counted. A fork bomb makes a few hundred processes in this time.
 const COUNT_EVERY: Duration = Duration::from_millis(100);
 /// How often when half of a bound is reached.
 const COUNT_OFTEN: Duration = Duration::from_millis(10);
-/// How long a command has to live until what is hidden from it is watched: beginning to takes time, and most have ended by
-/// then.
+/// How long a command has to live until what is hidden and guarded from it is watched: beginning to takes time, and most
+/// have ended by then.
 const WATCH_AFTER: Duration = Duration::from_millis(100);
 /// How often it is looked at where it cannot be watched.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -88,7 +90,7 @@ struct Happened {
     words: bool,
     /// There is output that nobody takes.
     output: bool,
-    /// Something that is hidden from the command may have been replaced.
+    /// Something that is hidden from the command, or guarded from it, may have been replaced.
     replaced: bool,
 }
 
@@ -111,7 +113,7 @@ struct Supervisor {
     kill_at: Option<Instant>,
     count_at: Option<Instant>,
     memory: Memory,
-    /// When to begin, or to look again, whether what is hidden still is.
+    /// When to begin, or to look again, whether what is hidden still is, and what is guarded still the same.
     look_at: Option<Instant>,
     orphaned: bool,
     reported: bool,
@@ -361,8 +363,8 @@ impl Supervisor {
             self.swallow();
         }
         let now = Instant::now();
-        if !self.keep_hidden(happened.replaced, now) {
-            self.killed_by.get_or_insert(KilledBy::Shown);
+        if let Err(why) = self.keep_watch(happened.replaced, now) {
+            self.killed_by.get_or_insert(why);
             return false;
         }
         if self.kill_at.is_some_and(|at| now >= at) {
@@ -391,17 +393,45 @@ impl Supervisor {
         [end, self.count_at, self.look_at].into_iter().flatten().min()
     }
 
-    /// Sees to it that what is hidden from the command stays hidden, whoever replaces it; false where it does not.
-    fn keep_hidden(&mut self, replaced: bool, now: Instant) -> bool {
-        let Running::Held(entered) = &mut self.command else { return true };
+    /// Sees to it that what is hidden from the command stays hidden, and what is guarded is nothing that it can write, whoever
+    /// replaces it; why it has to end where that cannot be.
+    fn keep_watch(&mut self, replaced: bool, now: Instant) -> Result<(), KilledBy> {
+        let Running::Held(entered) = &mut self.command else { return Ok(()) };
         let begins = self.look_at.is_some_and(|at| now >= at);
-        let watches = match (begins, replaced) {
-            (true, _) => entered.watch_hidden(),
-            (false, true) => entered.hide_again(),
-            (false, false) => return true,
+        let replaced = match (begins, replaced) {
+            (true, _) => entered.watch_outside(),
+            (false, true) => entered.replaced(),
+            (false, false) => return Ok(()),
         };
-        self.look_at = matches!(watches, Ok(false)).then(|| if begins { now + LOOK_EVERY } else { now });
-        watches.is_ok()
+        self.keep_guarded(&replaced.guarded)?;
+        let Running::Held(entered) = &mut self.command else { return Ok(()) };
+        let watches = entered.hide_again(&replaced).map_err(|_| KilledBy::Shown)?;
+        self.look_at = (!watches).then(|| if begins { now + LOOK_EVERY } else { now });
+        Ok(())
+    }
+
+    /// Of files that got guarded names from outside, the command had one by another name perhaps, and would write it on. So
+    /// all of it stands still until that is known.
+    fn keep_guarded(&self, files: &[PathBuf]) -> Result<(), KilledBy> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let still = Still::below(rustix::process::getpid(), self.command.pid());
+        let writable = writable(still.processes(), files, &self.order.profile.roots);
+        let has_none = writable.is_empty();
+        if has_none {
+            still.go_on();
+        }
+        self.tell_replaced(files, writable);
+        if has_none { Ok(()) } else { Err(KilledBy::Handled) }
+    }
+
+    /// Has the owner find out, too, whether the command opened one of these before. What it wrote there then, it wrote: that
+    /// needs no haste.
+    fn tell_replaced(&self, files: &[PathBuf], writable: Vec<PathBuf>) {
+        if !files.is_empty() {
+            let _ = wire::say(self.link, &Report::Replaced(Replaced { files: files.to_vec(), writable }));
+        }
     }
 
     /// Polls.
@@ -412,7 +442,7 @@ impl Supervisor {
         let second = if self.orphaned { drain } else { Some(self.link) };
         let (status, news) = match &self.command {
             Running::Held(entered) => {
-                (Some(entered.status()).filter(|_| self.ended.is_none()), entered.news_of_hidden())
+                (Some(entered.status()).filter(|_| self.ended.is_none()), entered.news_from_outside())
             }
             Running::Free(_) => (None, None),
         };
@@ -518,6 +548,11 @@ impl Supervisor {
         if std::mem::replace(&mut self.reported, true) {
             return;
         }
+        if let Running::Held(entered) = &mut self.command {
+            // Of the first moments nobody has told yet, nor of what came together with the end.
+            let files = entered.replaced_guarded();
+            self.tell_replaced(&files, Vec::new());
+        }
         let usage = signals::usage();
         let _ = wire::say(
             self.link,
@@ -532,6 +567,7 @@ impl Supervisor {
                 left,
                 ended_too: std::mem::take(&mut self.ended_too),
                 set_aside: self.clean_up(left),
+                handled: Vec::new(),
             }),
         );
     }

@@ -84,6 +84,14 @@ pub(crate) fn threads(process: Pid) -> Vec<Pid> {
     tasks.filter_map(|task| Pid::from_raw(task.file_name().to_str()?.parse().ok()?)).collect()
 }
 
+/// Whether no thread of a process does anything: each is stopped, or has ended.
+pub(crate) fn stands_still(process: Pid) -> bool {
+    let of = process.as_raw_nonzero();
+    let looks =
+        threads(process).into_iter().map(|thread| stat(&format!("/proc/{of}/task/{}/stat", thread.as_raw_nonzero())));
+    looks.flatten().all(|thread| matches!(thread.state, 'T' | 't' | 'Z' | 'X'))
+}
+
 /// The children of `parent`, by each of its threads.
 fn children(parent: Pid) -> Vec<Pid> {
     let parent = parent.as_raw_nonzero();

@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
+use nika_guard::pathtext;
 use nika_guard::profile::Profile;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use serde::de::DeserializeOwned;
@@ -70,8 +71,22 @@ pub enum Report {
     },
     /// A host was asked for, through the proxy of a confined command.
     Reached(Reached),
+    /// Somebody gave other files guarded names. They may be such that the command has opened before, which only its
+    /// recorder knows.
+    Replaced(Replaced),
     /// It ended. Unless it lingers, so did all it had started.
     Exited(Exited),
+}
+
+/// Guarded files that are others than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Where they stand.
+    #[serde(with = "pathtext::list")]
+    pub files: Vec<PathBuf>,
+    /// Those of them that the command could write, which has to end for that.
+    #[serde(with = "pathtext::list")]
+    pub writable: Vec<PathBuf>,
 }
 
 /// A host that a confined command asked for.
@@ -117,6 +132,9 @@ pub struct Exited {
     pub ended_too: Vec<String>,
     /// Guarded names that it made although nothing could stand in for them, as they are called now.
     pub set_aside: Vec<String>,
+    /// Files to which somebody else gave guarded names, and that it had opened before or could write.
+    #[serde(with = "pathtext::list")]
+    pub handled: Vec<PathBuf>,
 }
 
 /// Status or signal.
@@ -145,6 +163,8 @@ pub enum KilledBy {
     Stop,
     /// Something that is hidden from it was replaced, and could not be hidden again.
     Shown,
+    /// Something that is guarded from it was replaced by what it had opened before, or could write.
+    Handled,
     /// Somebody killed its supervisor; everything that could be found was killed with it.
     Lost,
 }
@@ -174,12 +194,26 @@ pub(crate) fn how_it_ended(exited: &Exited) -> String {
         Some(KilledBy::Processes) => " because it started too many processes",
         Some(KilledBy::Stop) => " because it was stopped",
         Some(KilledBy::Shown) => " because a secret could not be hidden from it any longer",
+        Some(KilledBy::Handled) => " because of a file that became a guarded one",
         Some(KilledBy::Lost) => " because its supervisor was killed",
     };
+    let about = about_handled(exited).map(|about| format!("; {about}")).unwrap_or_default();
     match exited.how {
-        How::Status(status) => format!("it exited with status {status}{by}"),
-        How::Signal(signal) => format!("it was ended by signal {signal}{by}"),
+        How::Status(status) => format!("it exited with status {status}{by}{about}"),
+        How::Signal(signal) => format!("it was ended by signal {signal}{by}{about}"),
     }
+}
+
+/// What there is to do about guarded files that it may have written.
+pub fn about_handled(exited: &Exited) -> Option<String> {
+    let names: Vec<_> = exited.handled.iter().map(|path| path.to_string_lossy()).collect();
+    let names = names.join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "somebody gave a guarded name to a file that this command had opened, or could write: look at what it holds \
+             before anything uses it: {names}"
+        )
+    })
 }
 
 /// Sends the order and the descriptors it speaks of.

@@ -112,6 +112,8 @@ pub(super) struct Named {
 pub(super) enum Act {
     /// Change, make or remove what is named.
     At(Named),
+    /// Open what is named, if it is there.
+    Find(Named),
     /// Change what the process has open under this number.
     Open(i32),
     /// Make a name for a socket, by the address that begins here in memory and is so long.
@@ -143,7 +145,8 @@ pub(super) fn read(number: i64, arguments: &[u64; 6]) -> Option<Act> {
                 return None;
             }
             let new = has(flags, (libc::O_CREAT | libc::O_EXCL) as u64);
-            Act::At(named(name, !new && !has(flags, libc::O_NOFOLLOW as u64)))
+            let named = named(name, !new && !has(flags, libc::O_NOFOLLOW as u64));
+            if has(flags, libc::O_CREAT as u64) { Act::At(named) } else { Act::Find(named) }
         }
         Does::Changes(name, flags) => {
             let stays = flags.is_some_and(|at| has(argument(at), libc::AT_SYMLINK_NOFOLLOW as u64));
@@ -176,10 +179,11 @@ mod tests {
     #[test]
     fn flags_say_whether_a_link_is_followed_and_whether_there_is_a_name_at_all() {
         let open = |flags: i32| read(libc::SYS_openat, &[7, 100, flags as u64, 0o644, 0, 0]);
-        assert_eq!(open(libc::O_WRONLY), Some(at(7, 100, true)));
+        let found = |follows| Some(Act::Find(Named { dir: 7, text: 100, follows }));
+        assert_eq!(open(libc::O_WRONLY), found(true));
         assert_eq!(open(libc::O_WRONLY | libc::O_CREAT), Some(at(7, 100, true)));
         assert_eq!(open(libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL), Some(at(7, 100, false)));
-        assert_eq!(open(libc::O_RDWR | libc::O_NOFOLLOW), Some(at(7, 100, false)));
+        assert_eq!(open(libc::O_RDWR | libc::O_NOFOLLOW), found(false));
         assert_eq!(open(libc::O_RDWR | libc::O_TMPFILE), None);
         assert_eq!(open(libc::O_PATH | libc::O_RDWR), None);
         let chmod = |flags: i32| read(libc::SYS_fchmodat2, &[3, 100, 0o600, flags as u64, 0, 0]);

@@ -2,9 +2,11 @@
 //! the same, whatever the file holds by then.
 
 use std::collections::HashMap;
+use std::os::fd::AsFd;
 
 use nika_contract::{Dress, Kind};
-use rustix::fs::{AtFlags, StatxFlags, statx};
+use rustix::fs::{AtFlags, FileType, Statx, StatxFlags, makedev, statx};
+use rustix::path::Arg;
 
 use super::before::Entry;
 use super::sight::Found;
@@ -19,7 +21,7 @@ pub(super) struct First {
 }
 
 /// Device, inode and, as inodes are used again, when it came to be.
-type Id = (u64, u64, Option<(i64, u32)>);
+pub(super) type Id = (u64, u64, Option<(i64, u32)>);
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -52,6 +54,19 @@ impl Firsts {
 fn id(found: &Found, entry: &Entry) -> Id {
     let (device, inode) = entry.stamp.inode();
     let stat = statx(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok();
-    let known = stat.filter(|stat| StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME));
-    (device, inode, known.map(|stat| (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)))
+    (device, inode, stat.as_ref().and_then(born))
+}
+
+/// The same of a regular file; `None` where another thing stands there, or nothing.
+pub(super) fn id_of_file(dir: impl AsFd, name: impl Arg) -> Option<Id> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    let stat = statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
+    let is_file = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::RegularFile;
+    is_file.then(|| (makedev(stat.stx_dev_major, stat.stx_dev_minor), stat.stx_ino, born(&stat)))
+}
+
+/// When it came to be, where the file system knows.
+fn born(stat: &Statx) -> Option<(i64, u32)> {
+    let is_known = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+    is_known.then_some((stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec))
 }

@@ -4,19 +4,25 @@
 #![allow(unsafe_code)]
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use nika_contract::Kind;
+use rustix::fs::lstat;
 use rustix::process::Pid;
 
 use super::sight::{Found, Seen, Sight};
-use crate::fs::Stamp;
+use crate::fs::{Stamp, kind_of};
 use crate::proc::tree;
+use crate::sandbox::is_stand_in;
 
 /// Descriptors of one process that are looked at. An interpreter holds a handful.
 const MOST: usize = 4096;
+/// The same where it stands still meanwhile, and may end for what was not looked at: all that it may have.
+const ALL: usize = 1 << 16;
 /// The bits of an open's flags that say what it is for.
 const FOR_WRITING: u32 = (libc::O_WRONLY | libc::O_RDWR) as u32;
 
@@ -24,7 +30,7 @@ const FOR_WRITING: u32 = (libc::O_WRONLY | libc::O_RDWR) as u32;
 pub(super) fn places_of(processes: &[Pid], sight: &Sight) -> (Vec<Found>, bool) {
     let (mut places, mut all) = (Vec::new(), true);
     for pid in processes {
-        let held = OfProcess::look(*pid);
+        let held = OfProcess::look(*pid, MOST);
         // Who has ended holds nothing, and the first of a world is ours.
         all &= held.is_all || held.threads.is_empty() || !held.may_write();
         let open = held.open.iter().map(|(thread, number)| sight.open(*thread, *number));
@@ -52,7 +58,8 @@ struct OfProcess {
 }
 
 impl OfProcess {
-    fn look(pid: Pid) -> OfProcess {
+    /// No more than `most` descriptors of a thread are looked at.
+    fn look(pid: Pid, most: usize) -> OfProcess {
         let mut held = OfProcess { is_all: true, ..OfProcess::default() };
         let Some(process) = tree::look(pid.as_raw_nonzero().get()) else { return held };
         let all = tree::threads(pid);
@@ -67,7 +74,7 @@ impl OfProcess {
         // Memory all threads share.
         let mut maps = None;
         for thread in &held.threads {
-            let open = for_writing(*thread, MOST);
+            let open = for_writing(*thread, most);
             held.is_all &= open.as_ref().is_some_and(|(_, is_all)| *is_all);
             held.open.extend(open.unwrap_or_default().0.into_iter().map(|number| (*thread, number)));
             maps = maps.or_else(|| fs::read(format!("/proc/{thread}/maps")).ok());
@@ -97,28 +104,59 @@ fn share_descriptors(one: u32, other: u32) -> bool {
 pub(super) struct Held {
     /// Device and inode.
     open: HashSet<(u64, u64)>,
-    /// Paths as the kernel writes them.
-    mapped: HashSet<Vec<u8>>,
+    /// Paths as the kernel writes them, and inodes.
+    mapped: HashSet<(Vec<u8>, u64)>,
     /// Of some it cannot be told.
     unknown: bool,
 }
 
 impl Held {
     pub(super) fn by(processes: &[Pid]) -> Held {
+        Held::by_most(processes, MOST)
+    }
+
+    fn by_most(processes: &[Pid], most: usize) -> Held {
         let mut held = Held::default();
         for pid in processes {
-            let one = OfProcess::look(*pid);
+            let one = OfProcess::look(*pid, most);
             held.unknown |= !one.is_all && one.may_write();
             let file = |(thread, number): &(u32, i32)| fs::metadata(format!("/proc/{thread}/fd/{number}")).ok();
             held.open.extend(one.open.iter().filter_map(file).map(|file| (file.dev(), file.ino())));
-            held.mapped.extend(one.mapped.into_iter().map(|(path, _)| path));
+            held.mapped.extend(one.mapped);
         }
         held
     }
 
     pub(super) fn holds(&self, path: &Path, file: &Stamp) -> bool {
-        self.unknown || self.open.contains(&file.inode()) || self.mapped.contains(&as_in_maps(path))
+        let path = as_in_maps(path);
+        self.unknown || self.open.contains(&file.inode()) || self.mapped.iter().any(|(mapped, _)| *mapped == path)
     }
+
+    /// The same of a file whose name is a new one: mapped under another, of which the inode is what is left of it.
+    fn holds_as_another(&self, file: &Stamp, roots: &[PathBuf]) -> bool {
+        // Not by the device: of some file systems the kernel writes another one there than it says of the file.
+        let in_a_root = |path: &[u8]| roots.iter().any(|root| Path::new(OsStr::from_bytes(path)).starts_with(root));
+        self.mapped.iter().any(|(path, inode)| *inode == file.inode().1 && in_a_root(path))
+    }
+}
+
+/// Those of `files` that `processes` can write whatever these are called: they have one open for writing or mapped, or it
+/// has another name, by which it can be opened; or it is no file, but a pipe or a link. Only of processes that stand still,
+/// with all they have in `roots`.
+pub(crate) fn writable(processes: &[Pid], files: &[PathBuf], roots: &[PathBuf]) -> Vec<PathBuf> {
+    let held = Held::by_most(processes, ALL);
+    let is_held = |path: &&PathBuf| {
+        let Ok(stat) = lstat(path.as_path()) else { return false };
+        match kind_of(&stat) {
+            Some(Kind::File) => {
+                let file = Stamp::from(&stat);
+                stat.st_nlink > 1 || held.holds(path, &file) || held.holds_as_another(&file, roots)
+            }
+            Some(Kind::Directory) => false,
+            Some(Kind::Link) | None => !is_stand_in(&stat),
+        }
+    };
+    files.iter().filter(is_held).cloned().collect()
 }
 
 /// Others of all processes here that are seen to have a file open for writing, told by device and inode.

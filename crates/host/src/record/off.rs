@@ -10,10 +10,10 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use nika_guard::classify;
 use nika_guard::profile::Profile;
 
 use crate::fs::is_temp_name;
+use crate::sandbox::guards_at_top;
 
 /// What is added to a name for the file that is to take its place.
 const LOCK: &str = ".lock";
@@ -49,11 +49,9 @@ impl Off {
     pub(super) fn keeps(&self, path: &Path) -> bool {
         let names_one = || path.ancestors().any(|above| self.kept.contains(&folded(above.as_os_str())));
         let at_top = || self.roots.iter().any(|root| path.parent() == Some(root));
-        let is_guarded = || path.file_name().is_some_and(|name| classify(Path::new(name)).guarded.is_some());
-        let is_git = || path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+        let is_guarded = || path.file_name().is_some_and(guards_at_top);
         self.is_on_its_way(path)
-            || !self.opened.iter().any(|opened| path.starts_with(opened))
-                && (names_one() || at_top() && !is_git() && is_guarded())
+            || !self.opened.iter().any(|opened| path.starts_with(opened)) && (names_one() || at_top() && is_guarded())
     }
 
     /// Whether a name below a root is one that Nika gives for a while to what it puts in place.

@@ -10,10 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use nika_contract::{Lasting, ToolError, code};
 use nika_guard::Permit;
 use nika_guard::profile::Profile;
+use rustix::fs::{AtFlags, statat};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::calls::{self, Act};
+use super::handled::{Handled, Passed};
 use super::held_open;
 use super::off::Off;
 use super::round::Round;
@@ -65,6 +67,8 @@ struct Shared {
     sight: Sight,
     /// What it may not change.
     off: OnceLock<Off>,
+    /// Files that were there before it changed them, whichever of its calls did.
+    handled: Handled,
     turn: Mutex<Option<Turn>>,
 }
 
@@ -90,13 +94,27 @@ impl Recorder {
             return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
         }
         let sight = Sight::new(Arc::clone(files));
-        Ok(Recorder(Arc::new(Shared { sight, off: OnceLock::new(), turn: Mutex::new(Some(Turn::new(lasting))) })))
+        let (off, handled) = (OnceLock::new(), Handled::default());
+        Ok(Recorder(Arc::new(Shared { sight, off, handled, turn: Mutex::new(Some(Turn::new(lasting))) })))
     }
 
     /// Refuses what changes the guarded names of `profile`, which a mount protects as long as nobody outside puts
     /// something else in its place. Once for each command.
     pub(crate) fn keep_off(&self, profile: &Profile) {
         self.0.off.get_or_init(|| Off::of(profile));
+    }
+
+    /// Those of `files` that the command was about to change before, whatever they were called then. It has guarded names by
+    /// now, which somebody else gave it.
+    pub(crate) fn handled(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        self.0.handled.of(files)
+    }
+
+    /// Notes in the journal that the command had a hold of files which got guarded names.
+    pub(crate) fn tell_handled(&self, files: &[PathBuf]) {
+        if let Some(turn) = self.0.turn().as_ref() {
+            turn.tell_handled(files);
+        }
     }
 
     /// Hears of the calls of a command, which is all that lives below `above`, until nothing of it is left, and makes its
@@ -169,16 +187,19 @@ impl Shared {
     }
 
     fn hear(&self, listener: &Arc<Listener>, connects: &Connects, above: Pid) {
-        let mut round = Round::default();
+        let (mut round, mut passed) = (Round::default(), Passed::default());
         loop {
-            let at_most = self.turn().as_ref().and_then(|turn| round.wait(turn));
-            match listener.next(at_most) {
+            let rest = self.turn().as_ref().and_then(|turn| round.wait(turn));
+            let at_most = [rest, passed.wait()].into_iter().flatten().min();
+            let heard = listener.next(at_most);
+            passed.settle(&self.handled);
+            match heard {
                 Ok(Heard::Stopped(stopped)) if Connects::concerns(&stopped) => {
                     connects.heed(listener, stopped);
                 }
                 // Whatever goes wrong with one call or one path, those behind it are kept.
                 Ok(Heard::Stopped(stopped)) => {
-                    let heeded = catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped)));
+                    let heeded = catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped, &mut passed)));
                     let refusal = heeded.unwrap_or_else(|_| {
                         self.miss();
                         None
@@ -186,7 +207,12 @@ impl Shared {
                     listener.answer(&stopped, refusal.map_or(Answer::GoOn, Answer::Failed));
                 }
                 Ok(Heard::Nothing) => {
-                    let step = || self.turn().as_mut().map(|turn| round.step(turn, &self.sight, above));
+                    let is_due = |round: &Round, turn: &Turn| round.wait(turn).is_some_and(|wait| wait.is_zero());
+                    let step = || {
+                        let mut turn = self.turn();
+                        let turn = turn.as_mut().filter(|turn| is_due(&round, turn));
+                        turn.map(|turn| round.step(turn, &self.sight, above))
+                    };
                     if catch_unwind(AssertUnwindSafe(step)).is_err() {
                         self.miss();
                     }
@@ -198,12 +224,12 @@ impl Shared {
     }
 
     /// Keeps what the call is about to change; or says why it may not.
-    fn heed(&self, listener: &Listener, stopped: &Stopped) -> Option<Errno> {
+    fn heed(&self, listener: &Listener, stopped: &Stopped, passed: &mut Passed) -> Option<Errno> {
         let act = calls::read(stopped.number, &stopped.arguments)?;
         let thread = stopped.thread;
         self.sight.learn(thread, || listener.waits(stopped));
         let (first, second) = match act {
-            Act::At(named) => (self.sight.named(thread, &named), None),
+            Act::At(named) | Act::Find(named) => (self.sight.named(thread, &named), None),
             Act::Open(number) => (self.sight.open(thread, number), None),
             Act::Bind { at, length } => (self.sight.bound(thread, at, length), None),
             Act::Move { from, to, .. } | Act::Link { from, to } => {
@@ -223,6 +249,17 @@ impl Shared {
         if refused(&first) || second.as_ref().is_some_and(refused) {
             return Some(Errno::ROFS);
         }
+        if let (Act::Find(_), Seen::Inside(found)) = (act, &first)
+            && matches!(statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+        {
+            // So the kernel would say. What comes to be there now would be opened, and nobody would know it.
+            return Some(Errno::NOENT);
+        }
+        for seen in [Some(&first), second.as_ref()].into_iter().flatten() {
+            if let Seen::Inside(found) = seen {
+                self.handled.note(found);
+            }
+        }
         let mut turn = self.turn();
         let turn = turn.as_mut()?;
         match (act, first, second) {
@@ -240,7 +277,10 @@ impl Shared {
             (_, first, second) => {
                 for seen in [Some(first), second].into_iter().flatten() {
                     match seen {
-                        Seen::Inside(found) => turn.touch(&found),
+                        Seen::Inside(found) => {
+                            turn.touch(&found);
+                            passed.add(found, &self.handled);
+                        }
                         Seen::Unknown => turn.touch_unknown(),
                         Seen::Elsewhere => {}
                     }

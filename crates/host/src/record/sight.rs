@@ -14,7 +14,7 @@ use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat, readlink,
     readlinkat, statat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::calls::Named;
 use crate::connect::unix_name;
@@ -25,6 +25,8 @@ use crate::sandbox::{beneath, memory_of};
 const PATH_MAX: usize = 4096;
 /// Links on the way of one path. As many as the kernel follows.
 const MAX_LINKS: usize = 40;
+/// How often a place is looked at in both worlds that is not the same in them.
+const LOOKS: usize = 3;
 /// The file system whose links lead elsewhere than they say.
 const PROC: i64 = 0x9fa0;
 
@@ -55,6 +57,16 @@ enum End {
     Entry { parent: OwnedFd, name: OsString },
     /// Something that is open, or a directory named by a dot.
     Handle(OwnedFd),
+}
+
+impl End {
+    /// What stands there; `None` where nothing does.
+    fn stands(&self) -> Result<Option<OwnedFd>, Errno> {
+        match self {
+            End::Entry { parent, name } => absent_or(openat(parent, name, PATH | OFlags::NOFOLLOW, Mode::empty())),
+            End::Handle(handle) => fcntl_dupfd_cloexec(handle, 0).map(Some),
+        }
+    }
 }
 
 /// Sees with the eyes of the processes of one job, whose worlds are one.
@@ -256,38 +268,33 @@ impl Sight {
     /// The same place beneath our roots, if it is one there and the process could write it.
     fn ours(&self, end: End) -> Result<Seen, Lost> {
         let elsewhere = Ok(Seen::Elsewhere);
-        let (path, theirs, parent) = match end {
-            End::Entry { parent, name } => {
-                let there = match openat(&parent, &name, PATH | OFlags::NOFOLLOW, Mode::empty()) {
-                    Err(Errno::NOENT) => None,
-                    there => Some(there?),
-                };
-                (Workspace::path_of(&parent)?.join(&name), there, Some(parent))
-            }
-            End::Handle(handle) => (Workspace::path_of(&handle)?, Some(handle), None),
+        let path = match &end {
+            End::Entry { parent, name } => Workspace::path_of(parent)?.join(name),
+            End::Handle(handle) => Workspace::path_of(handle)?,
         };
         let in_a_root = |path: &Path| self.files.roots().any(|root| path.starts_with(root) && path != root);
         if !in_a_root(&path) || self.files.is_own_state(&path) {
             return elsewhere;
         }
         let Some(found) = self.at(&path)? else { return elsewhere };
-        let same = |one: &Stat, other: &Stat| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino);
-        if let Some(parent) = &parent
+        if let End::Entry { parent, .. } = &end
             && (!same(&fstat(parent)?, &fstat(&found.dir)?) || is_read_only(parent))
         {
             return elsewhere;
         }
-        let stands = match statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => None,
-            stands => Some(stands?),
-        };
-        Ok(match (&theirs, stands) {
-            (None, None) => Seen::Inside(found),
-            (Some(theirs), Some(stands)) if same(&fstat(theirs)?, &stands) && !is_read_only(theirs) => {
-                Seen::Inside(found)
+        // What is mounted over is another at each look; what somebody puts there between the two is so at one.
+        for _ in 0..LOOKS {
+            let theirs = end.stands()?;
+            let ours = absent_or(statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW))?;
+            match (&theirs, ours) {
+                (None, None) => return Ok(Seen::Inside(found)),
+                (Some(theirs), Some(ours)) if same(&fstat(theirs)?, &ours) => {
+                    return if is_read_only(theirs) { elsewhere } else { Ok(Seen::Inside(found)) };
+                }
+                _ => {}
             }
-            _ => Seen::Elsewhere,
-        })
+        }
+        elsewhere
     }
 }
 
@@ -316,6 +323,17 @@ fn kind(stat: &Stat) -> FileType {
 
 fn is_proc(dir: &OwnedFd) -> bool {
     fstatfs(dir).is_ok_and(|system| system.f_type == PROC)
+}
+
+fn same(one: &Stat, other: &Stat) -> bool {
+    (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+}
+
+fn absent_or<T>(result: Result<T, Errno>) -> Result<Option<T>, Errno> {
+    match result {
+        Err(Errno::NOENT) => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// Whether the mount that it was reached through is read-only.

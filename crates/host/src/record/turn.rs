@@ -62,6 +62,11 @@ impl Turn {
         }
     }
 
+    /// Notes that the command had a hold of files which somebody else gave guarded names.
+    pub(super) fn tell_handled(&self, files: &[PathBuf]) {
+        self.undo.tell_handled(files);
+    }
+
     /// Something is about to be touched, and nobody can say what.
     pub(super) fn touch_unknown(&mut self) {
         self.blind = true;

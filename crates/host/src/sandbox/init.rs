@@ -19,6 +19,7 @@ use rustix::process::{
 
 use super::base::{self, Side};
 use super::covers::{Covers, Way};
+use super::outside::Outside;
 use super::proxy::{self, Proxy};
 use super::syscalls::Filter;
 use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, standard, stops};
@@ -120,7 +121,7 @@ pub(super) fn entered(
         place: None,
         placeholders: Placeholders::default(),
         proxy,
-        covers,
+        outside: Outside::of(covers),
     }
 }
 

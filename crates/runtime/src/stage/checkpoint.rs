@@ -1,6 +1,7 @@
 //! *Checkpoint*: from here on the call has a place for pre-images. The host refuses to change a file
 //! whose pre-image was not kept, so nothing that a call does to files is beyond undo.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -110,6 +111,11 @@ impl Undo for Late {
             let _ = self.scribe.log(event::CHECKPOINT, &line(&self.meta.call, preimage));
         }
         Ok(())
+    }
+
+    fn tell_handled(&self, files: &[PathBuf]) {
+        let paths: Vec<_> = files.iter().map(|path| path.to_string_lossy()).collect();
+        let _ = self.scribe.log(event::GUARDED_HANDLED, &object(json!({"call": self.meta.call, "paths": paths})));
     }
 }
 

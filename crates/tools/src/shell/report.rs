@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nika_contract::text;
 use nika_guard::bash::exit;
-use nika_host::proc::{Exited, Held, How, KilledBy, Summary};
+use nika_host::proc::{Exited, Held, How, KilledBy, Summary, about_handled};
 
 /// Characters of output at each end of an answer: together within what answers may have by default.
 const END_CHARS: usize = 14_000;
@@ -175,8 +175,16 @@ pub(super) fn about(output: &str) -> impl Iterator<Item = &'static str> {
     ABOUT.iter().filter(|(said, _)| said.iter().any(|said| output.contains(said))).map(|(_, why)| *why)
 }
 
-/// How it ended.
+/// How it ended, and what has to be looked at then.
 pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
+    let how = how(exited, last_command);
+    match about_handled(exited) {
+        Some(about) => format!("{how}; {}", text::harmless(&about)),
+        None => how,
+    }
+}
+
+fn how(exited: &Exited, last_command: Option<&str>) -> String {
     let seconds = exited.wall_ms as f64 / 1000.0;
     match (exited.killed_by, exited.how) {
         (Some(KilledBy::Timeout), _) if seconds < 10.0 => format!("stopped after {seconds:.1} s, its time was up"),
@@ -188,7 +196,7 @@ pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
             "stopped, a secret was saved anew and could not be hidden from it again".to_owned()
         }
         (Some(KilledBy::Lost), _) => "lost: what watched over it was killed, and it with that".to_owned(),
-        (Some(KilledBy::Stop), _) => "stopped".to_owned(),
+        (Some(KilledBy::Stop | KilledBy::Handled), _) => "stopped".to_owned(),
         (None, How::Signal(signal)) => format!("ended by signal {signal}"),
         (None, How::Status(status)) => {
             let meaning = last_command.and_then(|command| exit::meaning(command, status));

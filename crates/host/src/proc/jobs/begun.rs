@@ -41,7 +41,9 @@ impl Begun {
                 let _ = supervisor.wait();
                 return Err(StartError::Refused { why, errno });
             }
-            Ok(Report::Exited(_) | Report::Reached(_)) => io::Error::other("its supervisor spoke out of turn"),
+            Ok(Report::Exited(_) | Report::Reached(_) | Report::Replaced(_)) => {
+                io::Error::other("its supervisor spoke out of turn")
+            }
             Err(error) => error,
         };
         end(supervisor);

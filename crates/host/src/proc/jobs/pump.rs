@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use super::job::Job;
 use super::output::Spill;
 use super::{END_WITHIN, Notice, Shared, lock};
 use crate::proc::tree;
-use crate::proc::wire::{Exited, How, KilledBy, Lines, Report};
+use crate::proc::wire::{Exited, How, KilledBy, Lines, Replaced, Report};
 
 /// A pipe's usual size.
 const PIECE_BYTES: usize = 64 << 10;
@@ -41,6 +42,8 @@ pub(super) struct Pump {
     /// Processor time of the tree, and since when it has not changed.
     idle: (u64, Instant),
     stopped_for_output: bool,
+    /// Files that got guarded names from others, and that the command had opened before or could write.
+    handled: Vec<PathBuf>,
     /// When a supervisor for the next job is made, if this one has not ended by then; none when there is one.
     prepare_at: Option<Instant>,
 }
@@ -67,6 +70,7 @@ impl Pump {
             piece: vec![0; PIECE_BYTES],
             idle: (0, Instant::now()),
             stopped_for_output: false,
+            handled: Vec::new(),
             prepare_at: Some(Instant::now() + PREPARE_AFTER),
         }
     }
@@ -92,9 +96,17 @@ impl Pump {
             }
         }
         self.take_all_output();
-        if lock(&self.job.inside).exited.is_none() {
-            let exited = self.sweep();
-            self.exited(exited, true);
+        let exited = lock(&self.job.inside).exited.clone();
+        match exited {
+            None => {
+                let exited = self.sweep();
+                self.exited(exited, true);
+            }
+            // Of what ran on when the command had ended.
+            Some(exited) if !self.handled.is_empty() => {
+                self.exited(Exited { killed_by: Some(KilledBy::Handled), left: 0, ..exited }, true);
+            }
+            Some(_) => {}
         }
         let _ = self.supervisor.wait();
         self.job.forget_input();
@@ -126,6 +138,7 @@ impl Pump {
                     self.exited(exited, !lingers);
                 }
                 Report::Reached(reached) => self.job.reached(reached),
+                Report::Replaced(replaced) => self.end_where_handled(replaced),
                 Report::Started { .. } | Report::Refused { .. } => {}
             }
         }
@@ -234,7 +247,24 @@ impl Pump {
         }
     }
 
-    fn exited(&mut self, exited: Exited, gone: bool) {
+    /// Ends a command that had opened one of these files before somebody gave it a guarded name. It may have written there
+    /// until a moment ago, and whoever uses the file has to know.
+    fn end_where_handled(&mut self, replaced: Replaced) {
+        self.handled.extend(replaced.writable);
+        let handled = self.job.recorded_by().map(|recorder| recorder.handled(&replaced.files)).unwrap_or_default();
+        if !handled.is_empty() {
+            self.handled.extend(handled);
+            self.job.ask_to_stop(KilledBy::Handled, Duration::ZERO);
+        }
+    }
+
+    fn exited(&mut self, mut exited: Exited, gone: bool) {
+        exited.handled.append(&mut self.handled);
+        exited.handled.sort();
+        exited.handled.dedup();
+        if let Some(recorder) = self.job.recorded_by().filter(|_| !exited.handled.is_empty()) {
+            recorder.tell_handled(&exited.handled);
+        }
         let recorder = self.job.order().recorded_by().filter(|_| gone);
         let mut recorded = recorder.and_then(|recorder| recorder.finish(exited.left > 0));
         let behind = self.job.order().git_before.as_ref().map(|before| before.behind_now()).unwrap_or_default();
@@ -287,6 +317,7 @@ impl Pump {
             left: left.len(),
             ended_too: Vec::new(),
             set_aside: Vec::new(),
+            handled: Vec::new(),
         }
     }
 }

@@ -1,0 +1,179 @@
+//! The guarded names of a command that writes to the roots themselves, and what stands under them that can be written: files,
+//! pipes, and links that lead to what is not guarded.
+//!
+//! A guarded file that somebody outside replaces is another file from then on, and the command may have a hold of that by
+//! the name it had before. So whoever watches over the command has to know when one is another, and here is what they
+//! stand by where nobody watches: in the first tenth of a second, at the end, and where the system has no room to watch.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nika_guard::profile::Profile;
+use rustix::fs::{FileType, lstat};
+
+use super::placeholders::is_stand_in;
+use super::watch::guards_at_top;
+use crate::fs::Stamp;
+
+/// Directories that are guarded with all that is in them, and files under guarded names: so many are looked at, those that
+/// lie deepest last. What is watched takes memory of the system, and what is known is looked at anew at the end.
+const MOST_DIRECTORIES: usize = 512;
+const MOST_FILES: usize = 8_192;
+
+/// See the module's page.
+#[derive(Debug)]
+pub(super) struct Kept {
+    names: Vec<PathBuf>,
+    roots: Vec<PathBuf>,
+    /// What this very command may change.
+    opened: Vec<PathBuf>,
+    known: Standing,
+}
+
+/// What stands under guarded names.
+#[derive(Debug, Default)]
+struct Standing {
+    files: HashMap<PathBuf, Stamp>,
+    directories: Vec<PathBuf>,
+}
+
+impl Kept {
+    /// Of what `profile` guards, as it stands now. What this very command may change is none of it.
+    pub(super) fn of(profile: &Profile) -> Kept {
+        let names = profile.protected.iter().chain(&profile.absent).cloned().collect();
+        let (roots, opened) = (profile.roots.clone(), profile.opened.clone());
+        let mut kept = Kept { names, roots, opened, known: Standing::default() };
+        kept.known = kept.look();
+        kept
+    }
+
+    pub(super) fn names(&self) -> &[PathBuf] {
+        &self.names
+    }
+
+    pub(super) fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Directories that are guarded with all that is in them, as they were last seen.
+    pub(super) fn directories(&self) -> &[PathBuf] {
+        &self.known.directories
+    }
+
+    /// Looks anew; the files that are others than they were when that was last done.
+    pub(super) fn replaced(&mut self) -> Vec<PathBuf> {
+        let before = std::mem::take(&mut self.known).files;
+        self.known = self.look();
+        let is_other = |(path, now): &(&PathBuf, &Stamp)| before.get(*path).is_none_or(|before| !before.same_file(now));
+        self.known.files.iter().filter(is_other).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Of paths that were heard of those under which something stands that can be written; they are known from now on.
+    pub(super) fn files(&mut self, heard: Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for path in heard {
+            if let Some((what, stamp)) = self.standing(&path)
+                && self.can_be_written(&path, what)
+            {
+                self.known.files.insert(path.clone(), stamp);
+                files.push(path);
+            }
+        }
+        files
+    }
+
+    /// What stands at a path that is neither the command's own to change nor a stand-in of ours.
+    fn standing(&self, path: &Path) -> Option<(FileType, Stamp)> {
+        if self.opened.iter().any(|opened| path.starts_with(opened)) {
+            return None;
+        }
+        let stat = lstat(path).ok().filter(|stat| !is_stand_in(stat))?;
+        Some((FileType::from_raw_mode(stat.st_mode), Stamp::from(&stat)))
+    }
+
+    fn can_be_written(&self, path: &Path, what: FileType) -> bool {
+        match what {
+            FileType::RegularFile | FileType::Fifo => true,
+            FileType::Symlink => self.leads_astray(path),
+            _ => false,
+        }
+    }
+
+    /// Whether a link leads into a root to what is guarded by no name, whether it exists or not.
+    fn leads_astray(&self, link: &Path) -> bool {
+        let lexical = || {
+            let to = link.parent()?.join(fs::read_link(link).ok()?);
+            Some(fs::canonicalize(to.parent()?).ok()?.join(to.file_name()?))
+        };
+        let Some(to) = fs::canonicalize(link).ok().or_else(lexical) else { return true };
+        let is_below = |all: &[PathBuf]| all.iter().any(|one| to.starts_with(one));
+        is_below(&self.roots) && !is_below(&self.names)
+    }
+
+    fn look(&self) -> Standing {
+        let mut found = Standing::default();
+        let mut open: VecDeque<PathBuf> = self.names.iter().cloned().collect();
+        for root in &self.roots {
+            let guarded = entries(root).filter(|path| path.file_name().is_some_and(guards_at_top));
+            open.extend(guarded);
+        }
+        while let Some(path) = open.pop_front() {
+            match self.standing(&path) {
+                Some((FileType::Directory, _)) if found.directories.len() < MOST_DIRECTORIES => {
+                    open.extend(entries(&path).take(MOST_FILES.saturating_sub(open.len())));
+                    found.directories.push(path);
+                }
+                Some((what, stamp)) if found.files.len() < MOST_FILES && self.can_be_written(&path, what) => {
+                    found.files.insert(path, stamp);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+#[cfg(test)]
+mod tests {
+    use nika_guard::profile::Access;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_another_is_found_without_a_watch_and_one_that_was_written_is_not() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at(".vscode/deep")).expect("made");
+        for name in [".npmrc", ".envrc", ".vscode/deep/tasks.json", "new", "other", "plain"] {
+            fs::write(at(name), name).expect("written");
+        }
+        let mut profile = Profile::new(Access::Workspace, dir.path().canonicalize().expect("there"), "/home/dev");
+        profile.protected = vec![at(".npmrc"), at(".vscode"), at(".envrc"), at(".mcp.json")];
+        profile.absent = vec![at(".gitmodules")];
+        profile.opened = vec![at(".mcp.json")];
+        let mut kept = Kept::of(&profile);
+        assert!(kept.replaced().is_empty());
+        fs::write(at(".envrc"), "in place").expect("written");
+        fs::write(at(".mcp.json"), "its own").expect("written");
+        assert!(kept.replaced().is_empty());
+        fs::rename(at("new"), at(".npmrc")).expect("renamed");
+        fs::rename(at("other"), at(".vscode/deep/tasks.json")).expect("renamed");
+        fs::rename(at("plain"), at("a.code-workspace")).expect("renamed");
+        // Links to what is guarded, to what lies outside, to what a command may write, and to what it may make.
+        fs::create_dir(at("own")).expect("made");
+        for (name, to) in [("guarded", "../.envrc"), ("out", "/etc/hostname"), ("own", "../own"), ("new", "../own/new")]
+        {
+            std::os::unix::fs::symlink(to, at(".vscode").join(name)).expect("a link");
+        }
+        let mut replaced = kept.replaced();
+        replaced.sort();
+        let wanted = [".npmrc", ".vscode/deep/tasks.json", ".vscode/new", ".vscode/own", "a.code-workspace"];
+        assert_eq!(replaced, wanted.map(at));
+        assert!(kept.replaced().is_empty());
+    }
+}
