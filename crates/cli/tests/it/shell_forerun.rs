@@ -221,3 +221,63 @@ fn an_interpreter_that_holds_what_becomes_a_guarded_file_is_ended_and_says_why()
     assert_eq!(world.text(".npmrc"), "new text\n");
     assert_eq!(peer.end(), 0);
 }
+
+/// A script that reads all that it comes to of what lies at the top of the root for a moment.
+const LOOKS: &str = "import os
+print('up', flush=True)
+seen = set()
+while not os.path.exists('stop'):
+    for name in os.listdir('.'):
+        if name.startswith('.nika-'):
+            seen.add('one')
+            for above, _, files in os.walk(name):
+                for file in files:
+                    try: seen.add('leak' if b'hidden-from-jobs' in open(os.path.join(above, file), 'rb').read() else 'other')
+                    except OSError: pass
+print('looked', *seen, flush=True)
+";
+
+#[test]
+fn what_lies_in_a_root_on_its_way_is_not_read_by_a_job() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    // A state on another file system than the root.
+    let Ok(state) = tempfile::tempdir_in("/dev/shm") else { return eprintln!("skipped: no /dev/shm") };
+    let device = |path: &std::path::Path| std::os::unix::fs::MetadataExt::dev(&fs::metadata(path).expect("there"));
+    if device(state.path()) == device(&world.root()) {
+        return eprintln!("skipped: no other file system here");
+    }
+    let git = |words: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words).current_dir(world.root());
+        git.env("HOME", world.path("home")).env("GIT_CONFIG_NOSYSTEM", "1");
+        assert!(git.output().expect("git runs").status.success(), "{words:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    fs::write(world.root().join(".gitignore"), "tools\nstop\n").expect("written");
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "one"]);
+    git(&["switch", "-qc", "other"]);
+    fs::write(world.root().join(".env"), "KEY=hidden-from-jobs\n").expect("written");
+    fs::create_dir(world.root().join("many")).expect("made");
+    for number in 0..2_000 {
+        fs::write(world.root().join(format!("many/{number}")), "x").expect("written");
+    }
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "two"]);
+    git(&["switch", "-q", "main"]);
+    let mut command = world.nika(&["serve", "--mode", "workspace", "--list", "all"]);
+    command.env("NIKA_STATE_DIR", state.path());
+    let mut peer = Peer::start(command);
+    peer.initialize("2025-11-25");
+    let begun = begin(&world, &mut peer, "looks.py", LOOKS);
+    until(&mut peer, &begun.job, "up");
+    let said = text(&peer.call("nika_bash", json!({"command": "git switch other"})));
+    assert!(exists(world.root().join("many/0")), "{said}");
+    fs::write(world.root().join("stop"), "").expect("written");
+    let looked = until(&mut peer, &begun.job, "looked");
+    assert!(!looked.contains("leak"), "{looked}");
+    assert_eq!(peer.end(), 0);
+}

@@ -18,12 +18,10 @@ use super::clean::clean;
 use super::grounds::is_shared;
 use super::joined::{self, Joined};
 use super::moves::{Move, one_by_one};
-use super::stage::Stage;
+use super::stage::{self, Stage};
 use super::walk::{beneath, bits, kind, mtime};
-use super::{Changes, Entry, What, sweep};
-use crate::fs::{
-    Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, stuck, temp_name, worn, worn_by_all,
-};
+use super::{Changes, Entry, What};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, stuck, worn, worn_by_all};
 use crate::git::{INDEX_BYTES, meaning};
 use crate::moves::{Act, Closed, Ground, Identity, Intent, Mover, Named, Parents, Phase, Step, is_overlay, refused};
 
@@ -332,8 +330,9 @@ impl Locked<'_> {
             }
         }
         let copied: Vec<Option<PathBuf>> =
-            layers.iter().map(|changes| changes.is_elsewhere().then(|| changes.layer.root.join(temp_name()))).collect();
-        intent.scratch.extend(copied.iter().flatten().cloned().map(Named));
+            layers.iter().map(|changes| changes.is_elsewhere().then(|| stage::place_in(&changes.layer.root))).collect();
+        let ours = copied.iter().flatten().flat_map(|place| [Some(place.as_path()), place.parent()]);
+        intent.scratch.extend(ours.flatten().map(|dir| Named(dir.to_path_buf())));
         let file = self.files().sets_dir().join(format!("{call}.json"));
         if copied.iter().any(Option::is_some) {
             self.save(&file, &intent)?;
@@ -367,9 +366,10 @@ impl Locked<'_> {
                 NotApplied::Refused(stuck(&why))
             });
         }
-        copied.iter().flatten().for_each(|dir| sweep::remove_tree(dir));
+        copied.iter().flatten().for_each(|place| stage::remove(place));
         // The layers themselves go with their owners.
-        intent.scratch.retain(|Named(dir)| copied.iter().flatten().any(|copy| copy == dir));
+        let is_copy = |dir: &Path| copied.iter().flatten().any(|copy| copy == dir || copy.parent() == Some(dir));
+        intent.scratch.retain(|Named(dir)| is_copy(dir));
         self.end(&file, &intent, Vec::new());
         done?;
         if self.files().fsync() == Fsync::Full {
@@ -395,7 +395,7 @@ impl Locked<'_> {
             if copied.is_some() {
                 // What lies in the root meanwhile, commands that run beside can come to.
                 intent.judged.extend(changes.judged(self.files())?);
-                rustix::fs::mkdir(own, Mode::RWXU).map_err(|error| refused(&changes.layer.root, error))?;
+                stage::make(own).map_err(|error| refused(&changes.layer.root, error))?;
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let top = rustix::fs::openat2(CWD, own, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)

@@ -13,12 +13,37 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, ResolveFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
-    fsetxattr, futimens, linkat, mkdirat, openat, openat2, symlinkat, utimensat,
+    fsetxattr, futimens, linkat, mkdir, mkdirat, openat, openat2, symlinkat, utimensat,
 };
 
 use super::joined::Joined;
 use super::marks;
+use super::sweep::remove_tree;
 use super::walk::MAX_DEPTH;
+use crate::fs::temp_name;
+
+/// A free place for copies in a root: a name in a directory of ours that cannot be listed. A job that runs meanwhile sees
+/// that directory, and what is copied may be hidden from it; without the name it comes to none of it.
+pub(super) fn place_in(root: &Path) -> PathBuf {
+    root.join(temp_name()).join(temp_name())
+}
+
+/// Makes it.
+pub(super) fn make(place: &Path) -> rustix::io::Result<()> {
+    mkdir(above(place), Mode::WUSR | Mode::XUSR)?;
+    mkdir(place, Mode::RWXU)
+}
+
+/// Removes it with all in it. What is in the directory around it goes first, as who removes a tree makes it so that it can be
+/// listed.
+pub(super) fn remove(place: &Path) {
+    remove_tree(place);
+    remove_tree(above(place));
+}
+
+fn above(place: &Path) -> &Path {
+    place.parent().unwrap_or(place)
+}
 
 /// Zeros of this length become a hole.
 const CHUNK_BYTES: usize = 64 << 10;

@@ -49,7 +49,12 @@ fn a_guarded_file_whose_copy_somebody_holds_is_not_put_in_its_place() {
                     let slow = fs::File::options().write(true).open(source).unwrap();
                     let copies = fs::read_dir(root).unwrap().flatten().map(|one| one.path());
                     let copies = copies.into_iter().find(|path| crate::fs::is_temp_name(path.file_name().unwrap()));
-                    let copy = fs::File::options().write(true).open(copies.unwrap().join("0")).unwrap();
+                    let shut = copies.unwrap();
+                    assert_eq!(fs::metadata(&shut).unwrap().permissions().mode() & 0o7777, 0o300);
+                    // Whose it is may list it all the same, unless a recorder keeps them off.
+                    fs::set_permissions(&shut, fs::Permissions::from_mode(0o700)).unwrap();
+                    let place = fs::read_dir(&shut).unwrap().next().unwrap().unwrap().path();
+                    let copy = fs::File::options().write(true).open(place.join("0")).unwrap();
                     *taken.lock().unwrap() = Some(copy);
                     drop(slow);
                 });
