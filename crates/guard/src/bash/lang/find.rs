@@ -73,6 +73,43 @@ pub fn pruned(words: &[&str]) -> usize {
     }
 }
 
+/// Whether `-delete` is an action among these words, of which only some are known: not the text of a test, nor a word of a
+/// command that is run. Behind a word that may become several, or that no table has, it always counts for one.
+pub fn deletes<'w>(words: impl IntoIterator<Item = Option<&'w str>>) -> bool {
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let passed = match word {
+            Some("-delete") => return true,
+            Some(word) if !word.starts_with('-') || matches!(word, "--" | "-H" | "-L" | "-P") => Some(()),
+            Some(word) => takes(word).and_then(|takes| pass(takes, &mut words)),
+            None => None,
+        };
+        if passed.is_none() {
+            return words.any(|word| word == Some("-delete"));
+        }
+    }
+    false
+}
+
+/// Goes behind what a word of the expression takes, where all of that is known.
+fn pass<'w>(takes: Takes, words: &mut impl Iterator<Item = Option<&'w str>>) -> Option<()> {
+    match takes {
+        Takes::Nothing | Takes::Delete => Some(()),
+        Takes::Text | Takes::Name | Takes::File | Takes::Output => words.next()?.map(|_| ()),
+        Takes::OutputAndText => words.next()?.and(words.next()?).map(|_| ()),
+        Takes::Command => {
+            let mut before = "";
+            loop {
+                match words.next()?? {
+                    ";" => return Some(()),
+                    "+" if before == "{}" => return Some(()),
+                    word => before = word,
+                }
+            }
+        }
+    }
+}
+
 /// Puts what `find ARGS` does into `judge`.
 pub fn judge(args: &[Arg], judge: &mut Judge<'_>) {
     if let Err(why) = (Walk { rest: args, starts: Vec::new(), names: Vec::new(), judge }).all() {

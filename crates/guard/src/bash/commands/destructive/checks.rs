@@ -1,6 +1,7 @@
 //! Destructive acts that a pattern cannot say.
 
 use super::super::super::fact::Category;
+use super::super::super::lang::find;
 use super::super::index::by_first;
 use super::super::spec::lists;
 use super::super::temporary::TEMPORARY;
@@ -96,9 +97,7 @@ fn is_nobodys_to_remove(path: &str) -> bool {
 }
 
 fn find(line: &Line, _: Option<&str>) -> Option<Hit> {
-    line.raw
-        .iter()
-        .any(|word| word.known && &*word.text == "-delete")
+    find::deletes(line.raw.iter().map(|word| word.known.then_some(&*word.text)))
         .then(|| (Category::Files, "`find -delete` removes whatever it finds".to_owned()))
 }
 
