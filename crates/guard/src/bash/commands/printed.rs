@@ -269,7 +269,11 @@ pub(super) fn lists(name: &str, argv: &[Arg]) -> Option<Printed> {
         }
         "git" => match exact?.as_slice() {
             words if hashes(words) => Some(Printed::Hashes),
-            ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
+            ["ls-files" | "diff" | "diff-tree" | "show" | "log" | "grep", ..]
+                if operand_is_secret(argv.get(2..).unwrap_or_default()) =>
+            {
+                None
+            }
             // Names that begin with `..`, where the repository is larger than the workspace.
             ["ls-files", rest @ ..] if rest.iter().any(|word| word.starts_with(':') || word.contains("..")) => None,
             ["ls-files", rest @ ..] if finds_ignored(rest) => None,
@@ -280,11 +284,8 @@ pub(super) fn lists(name: &str, argv: &[Arg]) -> Option<Printed> {
                 let names = if whole { Printed::Names { here: false } } else { Printed::Quoted };
                 rest.iter().all(|word| !word.starts_with("--format")).then_some(names)
             }
-            ["diff", rest @ ..] if rest.contains(&"--name-only") => {
-                const PLAIN: &[&str] = &["--name-only", "--cached", "--staged", "--relative", "--no-renames", "--"];
-                let plain =
-                    |word: &&str| !word.starts_with('-') || PLAIN.contains(word) || word.starts_with("--diff-filter=");
-                rest.iter().all(plain).then_some(Printed::Quoted)
+            [sub @ ("diff" | "diff-tree" | "show" | "log"), rest @ ..] if rest.contains(&"--name-only") => {
+                names_of_changes(sub, rest)
             }
             ["grep", ..] if has("l files-with-matches name-only") => Some(Printed::Names { here: false }),
             words if is_ref(words) => Some(Printed::Branch),
@@ -322,6 +323,55 @@ fn below_operands(parsed: &Parsed, first: bool) -> Printed {
         place.exact().is_some_and(|text| !text.is_empty() && !text.starts_with('-') && !super::places::leads_away(text))
     };
     Printed::Names { here: !places.is_empty() && places.iter().all(plain) && !parsed.has("Z 0 null z null-data") }
+}
+
+/// Options of git behind `--name-only` that add nothing to the names of what changed, by subcommand; one that ends with `=`
+/// has a value behind it.
+const ONLY_NAMES: &[(&str, &str)] = &[
+    ("diff", "--name-only --cached --staged --relative --no-renames --diff-filter= -z --"),
+    ("diff-tree", "--name-only --no-commit-id --root --relative --no-renames --diff-filter= -r -z --"),
+    ("show", "--name-only --relative --no-renames --diff-filter= --format= --pretty= -z --"),
+    (
+        "log",
+        "--name-only --relative --no-renames --diff-filter= --format= --pretty= -z -- --no-merges --first-parent --all \
+         --max-count= --since= --after= --until= --before= --author= --grep=",
+    ),
+];
+
+/// What git lists that is told to say the names of what changed. Between the commits stand empty lines.
+fn names_of_changes(sub: &str, words: &[&str]) -> Option<Printed> {
+    let (_, options) = ONLY_NAMES.iter().find(|(known, _)| *known == sub)?;
+    let name = |word: &str| word.find('=').map_or(word.len(), |sign| sign + 1);
+    let count = |word: &str| sub == "log" && word.get(1..).is_some_and(|count| count.parse::<u32>().is_ok());
+    let known = |word: &&str| spec::lists(options, word.get(..name(word)).unwrap_or_default()) || count(word);
+    let ends = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+    let (before, _) = words.split_at(ends);
+    let (told, named): (Vec<&str>, Vec<&str>) = before.iter().partition(|word| word.starts_with('-'));
+    if !told.iter().all(known) {
+        return None;
+    }
+    // With an empty format nothing is said of a commit.
+    let formats: Vec<&&str> =
+        told.iter().filter(|word| word.starts_with("--format") || word.starts_with("--pretty")).collect();
+    let silent =
+        formats.last().is_some_and(|format| matches!(**format, "--format=" | "--pretty=" | "--pretty=format:"));
+    let whole = told.contains(&"-z");
+    match sub {
+        "diff-tree" if !told.contains(&"--no-commit-id") => None,
+        // Of a tag it shows the message, too, and of a file what it holds.
+        "show" if !silent || !named.iter().all(|word| is_commit(word)) => None,
+        "log" if !silent => None,
+        "show" | "log" => Some(Printed::Loose),
+        _ if whole => Some(Printed::Names { here: false }),
+        _ => Some(Printed::Quoted),
+    }
+}
+
+/// Whether a revision is a commit whatever its name is: the one that is checked out, or one before another.
+fn is_commit(word: &str) -> bool {
+    let last = word.rfind(['~', '^']).map_or("", |at| word.get(at + 1..).unwrap_or_default());
+    let steps = word.contains(['~', '^']) && last.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(word, "HEAD" | "@") || steps && revision(word) && !word.contains("..")
 }
 
 /// Whether `git ls-files` lists what is ignored: that is where secrets are kept.
