@@ -50,9 +50,14 @@ impl Scratch {
         Scratch { dirs: &["/tmp", "/var/tmp", "/dev/shm"], kept: None, shared: false }
     }
 
+    /// Whether a path is one of the directories.
+    pub fn is_one(&self, path: &Path) -> bool {
+        self.dirs.iter().any(|dir| path == Path::new(dir))
+    }
+
     /// Whether a path lies below one of the directories.
     pub fn holds(&self, path: &Path) -> bool {
-        self.dirs.iter().any(|dir| path.starts_with(dir) && path != Path::new(dir))
+        self.dirs.iter().any(|dir| path.starts_with(dir)) && !self.is_one(path)
     }
 }
 
@@ -556,8 +561,31 @@ impl<'a> Judge<'a> {
 
     /// What is unpacked or patched in the working directory may be a guarded file below it.
     pub(super) fn fill_cwd(&mut self) {
-        self.write_cwd();
-        super::commands::takes_along(&self.word("."), self);
+        let here = self.word(".");
+        match self.stands_for_names(&here) {
+            Some(name) => self.write_tree(&name),
+            None => {
+                self.write_cwd();
+                super::commands::takes_along(&here, self);
+            }
+        }
+    }
+
+    /// Files come into a directory under names that the command does not say.
+    pub(super) fn fill(&mut self, dir: &Arg) {
+        let name = self.stands_for_names(dir);
+        self.write_tree(name.as_ref().unwrap_or(dir));
+    }
+
+    /// What stands for names that are not said, right in a temporary directory of the command's own: that one stays what it
+    /// is, and is not written itself. Where the workspace or the home lies below it, it may be those that are filled.
+    fn stands_for_names(&self, dir: &Arg) -> Option<Arg> {
+        let path = self.resolve(dir.exact()?);
+        let somebodys = self.site.roots.iter().chain([&self.site.home]).any(|known| known.starts_with(&path));
+        (self.site.scratch.is_one(&path) && !somebodys).then(|| {
+            let name = Path::new(super::commands::TEMPORARY).file_name().unwrap_or_default();
+            dir.with(&path.join(name).to_string_lossy())
+        })
     }
 
     /// A directory that is named and holds guarded files has them written along with it. The one where the command

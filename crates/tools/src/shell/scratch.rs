@@ -155,6 +155,12 @@ mod tests {
             "mkdir -p /tmp/b && cd /tmp/b && cmake /w/repo && make",
             "printf 'print(1)' > /tmp/t.py; python3 /tmp/t.py",
             "mktemp",
+            "tar xf a.tar -C /tmp",
+            "unzip -q a.zip -d /var/tmp",
+            "rsync -a src/ /tmp/ && ls /tmp",
+            "cp src/*.c /tmp/",
+            "cd /tmp && tar xf /w/repo/a.tar",
+            "trap 'rm -f /tmp/x' EXIT; make > /tmp/x",
         ] {
             assert_eq!(judged(text, &site(), Mode::Workspace), Decision::Allow, "{text}");
             assert_ne!(judged(text, &site(), Mode::ReadOnly), Decision::Allow, "{text}");
@@ -164,6 +170,11 @@ mod tests {
             "echo x > /tmpx/y",
             "rm -rf /tmp",
             "tee /tmp < a.txt",
+            "tar xPf a.tar -C /tmp",
+            "tar xf a.tar -C /tmp/..",
+            "mv src/* /tmp/",
+            "rsync -a --delete src/ /tmp/",
+            "trap 'rm -rf /tmp' EXIT; make",
             "echo x > /home/dev/y",
             "d=$(mktemp -d /etc/x.XXXXXX); echo x > \"$d/y\"",
             "d=$(mktemp -d -p /etc); echo x > \"$d/y\"",
@@ -232,6 +243,8 @@ mod tests {
             ("rm -rf /tmp/w", false),
             ("mv /tmp/w /tmp/v", false),
             ("echo x > /tmp/w/y", true),
+            ("tar xf a.tar -C /tmp", false),
+            ("cd /tmp && unzip a.zip", false),
         ] {
             assert_eq!(judged(text, &below, Mode::Workspace) == Decision::Allow, want, "{text}");
         }

@@ -284,7 +284,7 @@ pub(super) fn unzip(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// An archive is unpacked here, or into another directory: all of it, or the members of these names.
 pub(super) fn unpack(into: Option<&Arg>, names: &[Arg], judge: &mut Judge<'_>) {
     match into {
-        Some(into) => judge.write_tree(into),
+        Some(into) => judge.fill(into),
         None => judge.fill_cwd(),
     }
     let below = |name: &Arg| match (into.map(Arg::exact), name.exact()) {

@@ -612,10 +612,14 @@ fn rsync(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     let dry = parsed.has("n dry-run list-only") || parsed.operands.len() == 1;
     if !remote(to) && !dry {
-        judge.write_tree(to);
+        judge.fill(to);
         takes_along(to, judge);
-        // Without a slash behind it the directory itself comes along.
-        for name in from.iter().filter_map(Arg::exact).filter(|name| !name.ends_with('/')) {
+        // Without a slash behind it, or a dot, the directory itself comes along.
+        for name in from
+            .iter()
+            .filter_map(Arg::exact)
+            .filter(|name| !name.ends_with('/') && *name != "." && !name.ends_with("/."))
+        {
             let name = name.rsplit('/').next().unwrap_or(name);
             if let Some(into) = to.exact() {
                 let below = to.with(&format!("{into}/{name}"));

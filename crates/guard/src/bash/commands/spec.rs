@@ -8,8 +8,6 @@
 //! Where an option cannot be read the reading goes on as well as it can: the command is opaque, and
 //! what else it says (a forced, recursive removal) is still seen.
 
-use std::path::Path;
-
 use super::super::judge::{Arg, Judge, Why, Word};
 
 /// How options are read.
@@ -430,11 +428,15 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
     let unnamed = |file: &Arg| {
         file.exact().is_none_or(|text| text.ends_with('/') || matches!(text.rsplit('/').next(), Some("." | "..")))
     };
-    if from.iter().any(unnamed) {
-        judge.write_tree(to);
-    }
     // A whole directory may come or go: with `mv`, and with the options of `cp` that copy trees.
     let moves = parsed.path.first().is_some_and(|name| matches!(name.as_str(), "mv" | "gmv"));
+    let any_unnamed = from.iter().any(unnamed);
+    match any_unnamed {
+        // What is moved away is gone with the session, and nobody can say what it was.
+        true if moves => judge.write_tree(to),
+        true => judge.fill(to),
+        false => {}
+    }
     let whole = moves || parsed.has("r R recursive a archive");
     if whole {
         super::places::takes_along(to, judge);
@@ -452,6 +454,10 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
         // Into a directory: what is written is the name below it, which may be a protected one.
         if let (Some(file), Some(into)) = (file.exact(), to.exact()) {
             let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or(file);
+            // `src/.`: what lies below it has its place there, and that is said.
+            if name == "." {
+                continue;
+            }
             let below = to.with(&format!("{into}/{name}"));
             judge.write(&below);
             if whole {
@@ -460,8 +466,8 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
         }
     }
     // What is a directory for sure stays one: of the session's own, only the names in it are written.
-    let own = |text: &str| judge.site.scratch.dirs.iter().any(|dir| judge.resolve(text) == Path::new(dir));
-    if to.exact().is_some_and(own) && !from.iter().any(unnamed) && !parsed.has("T no-target-directory") {
+    let own = |text: &str| judge.site.scratch.is_one(&judge.resolve(text));
+    if to.exact().is_some_and(own) && !(moves && any_unnamed) && !parsed.has("T no-target-directory") {
         return;
     }
     if replaces { judge.replace(to) } else { judge.write(to) }

@@ -5,9 +5,9 @@ mod rights;
 
 use super::super::fact::Fact;
 use super::super::judge::Stdin;
-use super::TABLES;
 use super::piped::Printed;
 use super::testing::{all_harmless, facts, facts_from, is_harmless, none_harmless, words};
+use super::{TABLES, TEMPORARY};
 
 #[test]
 fn a_name_has_one_row() {
@@ -726,6 +726,7 @@ fn files_are_changed_where_it_says() {
     let removed = |line: &str, path: &str| {
         facts(line).iter().any(|fact| matches!(fact, Fact::Delete(target) if target.path.to_str() == Some(path)))
     };
+    let own = TEMPORARY;
     for (line, path) in [
         ("cp a b", "/w/repo/b"),
         ("cp -t d a", "/w/repo/d/a"),
@@ -753,8 +754,20 @@ fn files_are_changed_where_it_says() {
         ("sort -o x a", "/w/repo/x"),
         ("tee a/b", "/w/repo/a/b"),
         ("ar rcs l.a x.o", "/w/repo/l.a"),
+        // Right in a temporary directory of its own, the names are new and the directory stays.
+        ("tar xf a.tar -C /tmp", own),
+        ("tar xzf a.tgz --directory=/tmp/ --strip-components=1", own),
+        ("unzip -q a.zip -d /tmp", own),
+        ("7z x a.7z -o/tmp", own),
+        ("rsync -a src/ /tmp", own),
+        ("cp -r src/. /tmp/", own),
+        ("cp src/*.c /tmp", own),
     ] {
         assert!(wrote(line, path), "{line} writes {path}: {:?}", facts(line));
+        assert!(path != own || !wrote(line, "/tmp"), "{line} changes no directory: {:?}", facts(line));
+    }
+    for line in ["tar xf a.tar -C /tmp -C /", "mv src/* /tmp", "cp -rT src/ /tmp", "rsync -a --suffix=~ src/ /tmp"] {
+        assert!(wrote(line, "/tmp") || wrote(line, "/"), "{line} writes more: {:?}", facts(line));
     }
     for line in ["ln -s ../x d/y", "ln -sf x y", "ln -sr x d/y", "ln -s /w/repo/x y", "ln -s x y d"] {
         assert!(!wrote(line, "/w/repo/x"), "{line} changes nothing of what it names: {:?}", facts(line));

@@ -1,10 +1,11 @@
 //! `trap 'echo done' EXIT`: a text that runs later, wherever the shell then is and whatever its variables then hold.
 //!
-//! One is followed where neither matters: it prints, ends the shell, or removes what a `mktemp` of the same script made.
-//! Any other is a question, and behind it nothing is known of the shell.
+//! One is followed where neither matters: it prints, ends the shell, or removes what a `mktemp` of the same script made, or
+//! what is written out in a temporary directory of the command's own. Any other is a question, and behind it nothing is known of the shell.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 
 use super::super::finding::Outcome;
 use super::super::judge::{Arg, Stdin, Word as Became};
@@ -154,7 +155,8 @@ impl<'a> Walker<'a> {
         (agreed && !strange && outcome.program.heres.is_empty()).then_some(outcome.program.script)
     }
 
-    /// The words of an `rm` of what a `mktemp` of this script made, where its variable is not set again.
+    /// The words of an `rm` of what a `mktemp` of this script made, where its variable is not set again, or of a file in a
+    /// temporary directory of the command's own.
     fn removes(&self, words: &[Word], span: &Range<usize>, state: &State) -> Option<Vec<Arg>> {
         let (first, rest) = words.split_first()?;
         let (option, names) = rest.split_first()?;
@@ -162,6 +164,7 @@ impl<'a> Walker<'a> {
         if text_of(first).as_deref() != Some("rm") || !forced || names.is_empty() {
             return None;
         }
+        let mut places = Vec::with_capacity(names.len());
         for word in names {
             let is_made = |value: &Value| *value == Value::Exact(commands::TEMPORARY.to_owned());
             let held = |param: &Param| {
@@ -170,18 +173,25 @@ impl<'a> Walker<'a> {
             };
             let meant: Vec<&Part> =
                 word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty())).collect();
-            let fine = match meant.as_slice() {
-                [Part::Param { param, .. }] => held(param),
-                _ => text_of(word).as_deref() == Some(commands::TEMPORARY),
-            };
-            if !fine {
-                return None;
-            }
+            places.push(match meant.as_slice() {
+                [Part::Param { param, .. }] => held(param).then(|| commands::TEMPORARY.to_owned())?,
+                _ => text_of(word).filter(|text| text == commands::TEMPORARY || self.is_scratch(text))?,
+            });
         }
         let made = |text: &str| Arg { word: Became::Exact(text.to_owned()), span: span.clone() };
         let option = text_of(option)?;
-        let places = names.iter().map(|_| made(commands::TEMPORARY));
+        let places = places.iter().map(|place| made(place));
         Some([made("rm"), made(&option)].into_iter().chain(places).collect())
+    }
+
+    /// Whether a text is the plain path of something in a temporary directory of the command's own: it names the same from
+    /// wherever it is looked at.
+    fn is_scratch(&self, text: &str) -> bool {
+        let plain = |part: &str| {
+            !part.is_empty() && part != ".." && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+        };
+        let below = text.strip_prefix('/').is_some_and(|parts| parts.split('/').all(plain));
+        below && self.site.scratch.holds(Path::new(text))
     }
 
     /// Whether nothing behind the trap at `span` sets a variable again.
@@ -212,7 +222,7 @@ fn simple_commands(script: &Script) -> Option<Vec<(&[Word], &[Redirect])>> {
 mod tests {
     use crate::ExecKind;
     use crate::bash::commands::TEMPORARY;
-    use crate::bash::{Analysis, Site, analyse};
+    use crate::bash::{Analysis, Scratch, Site, analyse};
 
     fn tell(text: &str) -> Analysis {
         analyse(text, &Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into()))
@@ -239,6 +249,34 @@ mod tests {
             "a=$(mktemp); b=$(mktemp); trap 'rm -f $a $b' EXIT; sort x > $a; sort y > $b; comm $a $b",
         ] {
             assert!(is_followed(text), "{text}: {:?}", tell(text));
+        }
+    }
+
+    #[test]
+    fn a_script_cleans_up_what_is_written_out_in_its_own_directories() {
+        for (text, follows) in [
+            ("trap 'rm -f /tmp/x' EXIT; make", true),
+            ("trap 'rm -f /tmp/x /var/tmp/y.log' EXIT INT; make > /tmp/x", true),
+            ("trap \"rm -f '/tmp/a-b/x'\" EXIT; make", true),
+            ("t=$(mktemp); trap 'rm -f \"$t\" /tmp/x' EXIT; make", true),
+            ("trap 'echo bye; rm -f /dev/shm/x' EXIT; make", true),
+            ("trap 'rm -f x' EXIT; make", false),
+            ("trap 'rm -f /tmp/../w/repo/x' EXIT; make", false),
+            ("trap 'rm -f /tmp/*' EXIT; make", false),
+            ("trap 'rm -f /tmp/{x,../etc/y}' EXIT; make", false),
+            ("trap 'rm -f /tmp' EXIT; make", false),
+            ("trap 'rm -f /tmp/' EXIT; make", false),
+            ("trap 'rm -f /tmpx' EXIT; make", false),
+            ("trap 'rm -f /tmp/x src/y' EXIT; make", false),
+            ("trap 'rm -f /tmp/$x' EXIT; make", false),
+            ("trap 'rm -f /w/repo/src/a.c' EXIT; make", false),
+            ("trap 'rm -f /tmp/x; make' EXIT; ls", false),
+            ("trap 'rm /tmp/x' DEBUG; make", false),
+        ] {
+            let analysis = tell(text);
+            let removed = analysis.touched().deletes;
+            let own = removed.iter().all(|at| Scratch::private().holds(&at.path)) && !removed.is_empty();
+            assert_eq!(analysis.kind <= ExecKind::WritesInside && own, follows, "{text}: {analysis:?}");
         }
     }
 
