@@ -244,6 +244,20 @@ const CTAGS: Spec = Spec {
         (Flag, "R a x u list-languages e"),
         (Maybe, "recurse sort list-kinds list-fields list-extras list-maps list-kinds-full totals append"),
         (Maybe, "languages exclude fields extras kinds-all output-format langmap map-all tag-relative"),
+        // Which kinds of names are told of in one language, in the words of either version.
+        (
+            Maybe,
+            "c-kinds c++-kinds c#-kinds go-kinds java-kinds javascript-kinds lua-kinds make-kinds perl-kinds php-kinds",
+        ),
+        (
+            Maybe,
+            "python-kinds ruby-kinds rust-kinds sh-kinds sql-kinds typescript-kinds C-kinds C++-kinds Python-kinds",
+        ),
+        (Maybe, "kinds-c kinds-c++ kinds-go kinds-java kinds-javascript kinds-python kinds-ruby kinds-rust kinds-sh"),
+        (
+            Maybe,
+            "kinds-C kinds-C++ kinds-C# kinds-Go kinds-Java kinds-JavaScript kinds-Python kinds-Ruby kinds-Rust kinds-Sh",
+        ),
         (Value, "f o"),
         (Read, "L"),
     ],

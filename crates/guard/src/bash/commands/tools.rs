@@ -212,7 +212,8 @@ pub(super) const TOOLS: &[Tool] = &[
         net: "",
         ask: "-wrapper -fplugin -",
     },
-    Tool { names: "ld ar", info: "-v -V", net: "", ask: "-plugin --plugin" },
+    Tool { names: "ld", info: "-v -V --verbose", net: "", ask: "-plugin --plugin" },
+    Tool { names: "ar", info: "-v -V", net: "", ask: "-plugin --plugin" },
     // Told its version, it goes on with its standard input.
     Tool { names: "as", info: "", net: "", ask: "-plugin --plugin" },
     Tool { names: "javac kotlinc scalac", info: "-version", net: "", ask: "-plugin --plugin" },

@@ -209,7 +209,8 @@ pub(super) const SPECS: &[Spec] = &[
         ..WRAPPER
     },
     // Changes how a command runs.
-    opaque("rlwrap runcon cgexec prlimit numactl ltrace"),
+    opaque("rlwrap runcon cgexec numactl ltrace"),
+    Spec { names: "prlimit", opts: PRLIMIT, check: Some(limits), ..WRAPPER },
     // Runs a command in another place.
     opaque("firejail bwrap proot fakechroot"),
     // Loads a program by hand.
@@ -228,6 +229,26 @@ pub(super) const SPECS: &[Spec] = &[
 
 /// Options stop at the first operand.
 pub(super) const WRAPPER: Spec = Spec { style: Style::GnuStop, operands: Operands::Custom, ..PLAIN };
+
+/// A limit without a value is shown, and with one it is set.
+const PRLIMIT: &[(Does, &str)] = &[
+    (Flag, "raw noheadings verbose"),
+    (Info, "V version h help"),
+    (Value, "p pid o output"),
+    (Maybe, "c core d data e nice f fsize i sigpending l memlock m rss n nofile q msgqueue r rtprio s stack t cpu"),
+    (Maybe, "u nproc v as x locks y rttime"),
+];
+
+/// prlimit: which limits a process has, or other ones for it or for what it runs.
+fn limits(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.done().any(|(_, value, does)| does == Maybe && value.is_some()) {
+        judge.system("it sets the limits of a process");
+    }
+    if !parsed.operands.is_empty() {
+        judge.opaque("what `prlimit` runs is not followed");
+        probable(parsed, judge);
+    }
+}
 
 const XARGS: &[(Does, &str)] = &[
     (Flag, "0 null o open-tty p interactive r no-run-if-empty show-limits t verbose x exit"),
