@@ -38,7 +38,7 @@ pub(super) fn guard(reports: &mut [Report], site: &Site) {
 fn is_listed(arg: &Arg) -> bool {
     match &arg.word {
         Word::Opaque { prefix, .. } => prefix.is_empty() || prefix == "./",
-        Word::Glob { pattern, .. } => pattern.trim_start_matches("./").chars().all(|c| c == '*'),
+        Word::Glob { pattern, .. } => pattern.trim_start_matches("./").chars().all(|c| matches!(c, '*' | '/')),
         Word::Exact(_) | Word::OneOf(_) => false,
     }
 }

@@ -162,11 +162,13 @@ pub(super) use held::lost;
 pub(super) use installing::{BUILDERS, USUAL, says_where};
 pub(super) use kept::prints as prints_kept;
 pub(super) use labels::{always_number, label};
+pub(super) use perl::substitutes;
 pub(super) use piped::{Printed, SplitAt};
 pub(super) use places::{listed_elsewhere, taken_along, takes_along};
 pub(super) use printed::{begins, last_part, path_part, pattern_above, user_name};
 pub(super) use settings::given;
 pub(super) use shell::says_where_programs_are;
+pub(super) use spec::{is_file_here, may_be_option};
 pub(super) use temporary::{TEMPORARY, makes as makes_temporary, makes_here};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.

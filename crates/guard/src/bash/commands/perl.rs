@@ -17,9 +17,7 @@ pub(super) fn edits(words: &[Arg], judge: &mut Judge<'_>) -> bool {
     };
     // A name that a list holds or a pattern finds may be any of that: who can name files here can change what tests run.
     let found = |file: &Arg| matches!(file.word, Word::Glob { .. }) && is_file_here(file);
-    let harmless =
-        matches!(programs.as_slice(), [one] if only_substitutes(one)) || perl::only_prints(&programs.join("\n"));
-    let fine = harmless && files.iter().all(|file| plain(file) || found(file));
+    let fine = is_harmless(&programs) && files.iter().all(|file| plain(file) || found(file));
     if fine && files.iter().any(found) {
         judge.code("a word that is not known may become an option");
     }
@@ -31,6 +29,15 @@ pub(super) fn edits(words: &[Arg], judge: &mut Judge<'_>) -> bool {
         }
     }
     fine
+}
+
+/// Whether these are the words of such a program, whatever its files are.
+pub(in super::super) fn substitutes(words: &[Arg]) -> bool {
+    Perl::read(words).is_some_and(|perl| perl.loops && is_harmless(&perl.programs) && !perl.files.is_empty())
+}
+
+fn is_harmless(programs: &[&str]) -> bool {
+    matches!(programs, [one] if only_substitutes(one)) || perl::only_prints(&programs.join("\n"))
 }
 
 /// The words of Perl, where it gets its program there.

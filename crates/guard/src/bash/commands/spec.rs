@@ -771,7 +771,7 @@ pub(super) fn late_options(words: &[Arg], judge: &mut Judge<'_>) {
 }
 
 /// Whether the word stands for names of files below the working directory, or for those of a list.
-pub(super) fn is_file_here(arg: &Arg) -> bool {
+pub fn is_file_here(arg: &Arg) -> bool {
     match &arg.word {
         Word::Glob { pattern, prefix } => prefix.is_empty() && !pattern.contains(".."),
         Word::Opaque { prefix, why: Why::Listed | Why::Found, .. } => prefix.is_empty(),

@@ -4,6 +4,7 @@
 //! taken away makes `a/etc/shadow` a path from the root. So what may take less than whole lines is remembered, and
 //! everything that is not known to leave standard input alone may.
 
+use super::super::commands;
 use super::super::judge::{Arg, Stdin, Word as Became};
 use super::shapes::{is_integer, line_reader, loose_reader};
 
@@ -12,19 +13,45 @@ use super::shapes::{is_integer, line_reader, loose_reader};
 pub(super) struct Taken {
     /// Some of it, and perhaps not whole lines.
     pub part: bool,
+    /// The same, where a file has a name that is none to the program that is given it: an option, or standard input. Who can
+    /// name files so can change what builds and tests run.
+    pub by_name: bool,
     /// Whole lines.
     lines: bool,
     /// Whole names that end with a zero byte. Beside lines, each cuts the other apart.
     zeros: bool,
 }
 
+/// What a command leaves of standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    /// All of it.
+    All,
+    /// All of it, unless a file is named like an option, or like standard input.
+    AllButForNames,
+    /// That is not known.
+    Unknown,
+}
+
 /// Commands that never read there; of git the subcommands are named.
 const NEVER: &[&str] = &[
     "echo", "printf", "true", "false", ":", "test", "[", "pwd", "cd", "basename", "dirname", "realpath", "readlink",
     "ls", "stat", "du", "exit", "return", "break", "continue", "local", "declare", "typeset", "export", "readonly",
-    "unset", "shift", "let", "mkdir", "touch", "sleep",
+    "unset", "shift", "let", "mkdir", "touch", "sleep", "chmod", "chown",
 ];
 const GIT: &[&str] = &["log", "show", "diff", "blame", "rev-parse", "rev-list", "status", "ls-files", "ls-tree"];
+
+/// Programs that read there only where an option says so, and the options of which that is known not to be: letters, and long
+/// ones.
+const TOLD: &[(&str, &str, &str)] = &[
+    ("git add", "AufvnN", "--all --update --force --verbose --dry-run --intent-to-add"),
+    ("git rm", "fnrq", "--cached --force --dry-run --quiet"),
+    ("git mv", "fknv", "--force --dry-run --verbose"),
+    ("cp", "afnpRrTuvL", "--archive --force --no-clobber --recursive --parents --update --verbose"),
+    ("mv", "fnTuv", "--force --no-clobber --update --verbose"),
+    ("rm", "frRvd", "--force --recursive --verbose"),
+    ("ln", "fnsrTv", "--force --symbolic --relative --verbose"),
+];
 
 /// Programs that read there unless they are given a file: letters of options without a value, how many words stand
 /// before the file, and whether they read to the end (then nothing is left, and nothing is cut apart).
@@ -40,15 +67,16 @@ const UNLESS: &[(&str, &str, usize, bool)] = &[
     ("cksum", "", 0, true),
     ("file", "biL", 0, false),
     ("head", "qvz", 0, false),
-    ("tail", "qvzFf", 0, false),
+    ("tail", "qvzFf", 0, true),
+    ("gofmt", "wlsde", 0, true),
     ("grep", "nicvlLwoEFHhqsxr", 1, false),
     ("egrep", "nicvlLwoHhqsx", 1, false),
     ("fgrep", "nicvlLwoHhqsx", 1, false),
-    ("sed", "nErsz", 1, false),
+    ("sed", "nErszi", 1, false),
     ("awk", "", 1, false),
     ("jq", "rcSeMaj", 1, false),
-    ("cut", "sz", 0, false),
-    ("uniq", "cdui", 0, false),
+    ("cut", "sz", 0, true),
+    ("uniq", "cdui", 0, true),
 ];
 
 impl Taken {
@@ -62,8 +90,11 @@ impl Taken {
             self.zeros |= zero;
             self.lines |= !zero;
             self.part |= self.zeros && self.lines;
-        } else if !follows && !leaves_it(args) {
-            self.part = true;
+        } else if !follows {
+            // Where it is read to its end nothing is left, and nothing is cut apart.
+            let leaves = leaves(args, true);
+            self.part |= leaves == Leaves::Unknown;
+            self.by_name |= leaves == Leaves::AllButForNames;
         }
     }
 
@@ -71,7 +102,7 @@ impl Taken {
     pub(super) fn tells_more_than(self, before: Taken, stdin: &Stdin) -> bool {
         match stdin {
             Stdin::Text(_) => self != before,
-            Stdin::Pipe { .. } => self.part && !before.part,
+            Stdin::Pipe { .. } => self.part && !before.part || self.by_name && !before.by_name,
             _ => false,
         }
     }
@@ -82,49 +113,121 @@ pub(super) fn is_device(text: &str) -> bool {
     ["dev", "proc"].iter().any(|top| text.split('/').any(|part| part == *top))
 }
 
-/// Whether a command with these words certainly reads nothing from standard input that it does not read to its end.
+/// Whether a command with these words certainly reads nothing from standard input.
 pub(super) fn leaves_it(args: &[Arg]) -> bool {
-    let Some((first, rest)) = args.split_first() else { return true };
-    let Some(name) = first.exact() else { return false };
+    leaves(args, false) == Leaves::All
+}
+
+/// What a command with these words leaves; where reading `to_the_end` is no matter, that leaves all.
+fn leaves(args: &[Arg], to_the_end: bool) -> Leaves {
+    let Some((first, rest)) = args.split_first() else { return Leaves::All };
+    let Some(name) = first.exact() else { return Leaves::Unknown };
     // In its program awk may read there by another name, and with these words no file of jq is one.
     const ASKS: &[&str] = &["stdin", "files0", "getline", "--args", "--jsonargs"];
     let asked_for = |arg: &Arg| arg.exact().is_some_and(|text| ASKS.iter().any(|asks| text.contains(asks)));
     if rest.iter().any(asked_for) {
-        return false;
+        return Leaves::Unknown;
     }
-    if name == "git" {
-        return rest.first().and_then(Arg::exact).is_some_and(|sub| GIT.contains(&sub));
+    let sub = rest.first().and_then(Arg::exact).filter(|_| name == "git");
+    if NEVER.contains(&name) || sub.is_some_and(|sub| GIT.contains(&sub)) {
+        return Leaves::All;
     }
-    let Some((_, flags, before, to_the_end)) = UNLESS.iter().find(|(known, ..)| *known == name) else {
-        return NEVER.contains(&name);
+    if let Some((_, flags, before, ends)) = UNLESS.iter().find(|(known, ..)| *known == name) {
+        return unless_given(rest, flags, *before, to_the_end && (*ends || counts_lines(name, rest)));
+    }
+    let (called, rest) = match sub {
+        Some(sub) => (format!("git {sub}"), rest.get(1..).unwrap_or_default()),
+        None => (name.to_owned(), rest),
     };
-    let mut files = 0;
-    let mut rest = rest.iter();
+    match TOLD.iter().find(|(known, ..)| *known == called) {
+        Some((_, letters, long)) => unless_told(rest, letters, long),
+        None if name == "perl" && commands::substitutes(rest) => Leaves::AllButForNames,
+        None => Leaves::Unknown,
+    }
+}
+
+/// Whether grep only counts, which it does to the end, and a name is no option of it.
+fn counts_lines(name: &str, words: &[Arg]) -> bool {
+    let options: Vec<&str> = words
+        .iter()
+        .filter_map(Arg::exact)
+        .take_while(|word| *word != "--")
+        .filter(|word| word.starts_with('-'))
+        .collect();
+    let plain =
+        |option: &&str| option.get(1..).is_some_and(|letters| letters.chars().all(|c| "cnivwoEFHhsx".contains(c)));
+    let ended = words.iter().position(|word| word.exact() == Some("--"));
+    let known = |arg: &Arg| !commands::may_be_option(arg) || arg.exact().is_some();
+    name.ends_with("grep")
+        && ended.is_some_and(|ended| words.iter().take(ended).all(known))
+        && options.iter().all(plain)
+        && options.iter().any(|option| option.contains('c'))
+}
+
+/// Of a program that is told by an option to ask, or to take its names from there.
+fn unless_told(words: &[Arg], letters: &str, long: &str) -> Leaves {
+    let mut leaves = Leaves::All;
+    for word in words {
+        match word.exact() {
+            Some("--") => return leaves,
+            Some(text) if text.len() > 1 && text.starts_with('-') => {
+                let short = text.get(1..).is_some_and(|text| text.chars().all(|c| letters.contains(c)));
+                if !short && !long.split(' ').any(|known| known == text) {
+                    return Leaves::Unknown;
+                }
+            }
+            None if commands::may_be_option(word) => match is_name_here(word) {
+                true => leaves = Leaves::AllButForNames,
+                false => return Leaves::Unknown,
+            },
+            _ => {}
+        }
+    }
+    leaves
+}
+
+/// Whether the word is a name that a pattern finds here, or one of those that a command lists.
+fn is_name_here(arg: &Arg) -> bool {
+    matches!(arg.word, Became::Glob { .. }) && commands::is_file_here(arg)
+}
+
+/// Of a program that reads there unless it is given a file.
+fn unless_given(words: &[Arg], flags: &str, before: usize, to_the_end: bool) -> Leaves {
+    let mut leaves = Leaves::All;
+    let (mut files, mut ended) = (0, false);
+    let mut rest = words.iter();
     while let Some(arg) = rest.next() {
         match &arg.word {
-            Became::Exact(text) if text == "-" || is_device(text) => return false,
-            Became::Exact(text) if text.starts_with('-') => {
+            Became::Exact(text) if text == "-" || is_device(text) => return Leaves::Unknown,
+            Became::Exact(text) if text == "--" && !ended => ended = true,
+            Became::Exact(text) if text.starts_with('-') && !ended => {
                 let letters = text.get(1..).unwrap_or_default();
-                let plain = letters.chars().all(|c| flags.contains(c));
+                // `-i.bak`: the end of a name under which the file is kept.
+                let kept = letters.find("i.").filter(|_| flags.contains('i')).map_or(letters.len(), |at| at + 1);
+                let plain = letters.chars().take(kept).all(|c| flags.contains(c));
                 let number = letters.trim_start_matches(|c: char| c.is_ascii_alphabetic());
                 let counts = letters.len() - number.len() < 2 && is_integer(number);
                 // What follows may be its value, or standard input itself behind `--`.
                 let here = |arg: &Arg| arg.exact().is_some_and(|text| text == "-" || is_device(text));
                 if !plain && !counts && rest.next().is_some_and(here) {
-                    return false;
+                    return Leaves::Unknown;
                 }
             }
             Became::Exact(_) => files += 1,
             // A name that `find` listed.
             Became::Glob { pattern, .. } if pattern.starts_with("./") => files += 1,
             Became::Glob { prefix, .. } | Became::Opaque { prefix, .. } => {
-                if is_device(prefix) || (prefix.is_empty() || prefix.starts_with('-')) && !to_the_end {
-                    return false;
+                let named = prefix.is_empty() || prefix.starts_with('-');
+                match named && !to_the_end {
+                    _ if is_device(prefix) => return Leaves::Unknown,
+                    true if is_name_here(arg) => leaves = Leaves::AllButForNames,
+                    true => return Leaves::Unknown,
+                    false => {}
                 }
                 files += 1;
             }
-            Became::OneOf(_) => return false,
+            Became::OneOf(_) => return Leaves::Unknown,
         }
     }
-    files > *before
+    if files > before { leaves } else { Leaves::Unknown }
 }

@@ -415,6 +415,12 @@ impl<'a> Walker<'a> {
             if start == Start::Plain {
                 return state.set(&name, Value::Output(Output::starting(start)));
             }
+            if self.taken.by_name
+                && let Some(first) = args.first()
+            {
+                let why = "the name of a file here may cut apart what is read behind it";
+                self.say(first.span.clone(), Fact::Code(why.to_owned()));
+            }
             // A name with the end of a line in it is two lines, and the second may start in any way.
             let pattern = format!("{}**/*", start.text());
             let prefix = if whole { start.text() } else { "" };
