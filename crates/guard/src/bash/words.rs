@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 use super::judge::{Arg, Why, Word};
 use super::parse::is_name;
@@ -40,6 +41,8 @@ pub(super) enum Value {
     Pattern { pattern: String, prefix: String },
     /// What a command of a known kind prints: no word, or several.
     Output(Output),
+    /// An array with these elements. It says so only where all of them are meant, or one by its number.
+    List(Rc<Vec<Arg>>),
     /// Anything; the reason.
     Opaque(Why),
 }
@@ -541,6 +544,7 @@ impl Making<'_> {
             Value::OneOf(texts) => self.one_of(texts, bare),
             Value::Pattern { pattern, prefix } => self.pattern(pattern, prefix, bare),
             Value::Output(output) => self.printed(*output, bare, at),
+            Value::List(_) => self.unknown(bare, Why::Array),
             Value::Opaque(why) => self.unknown(bare, why.clone()),
         }
     }

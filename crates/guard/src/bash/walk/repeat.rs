@@ -18,6 +18,7 @@ impl<'a> Walker<'a> {
     /// A body that may run any number of times: what it changes is not known inside it.
     pub(super) fn repeat(&mut self, scripts: &[&Script], state: &mut State, run: impl Fn(&mut Self, &mut State)) {
         forget(scripts, state);
+        self.names.arrays.loops += 1;
         self.reading.functions.forgotten(state);
         let mut before = state.clone();
         let reports = self.reports.len();
@@ -53,6 +54,7 @@ impl<'a> Walker<'a> {
             run(self, state);
             state.strays();
         }
+        self.names.arrays.loops -= 1;
         self.round.moved |= round.moved;
         self.round.cut |= round.cut;
         *state = merge(vec![before, state.clone()]).unwrap_or_else(|| state.clone());

@@ -241,6 +241,7 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn declare(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
+        self.names.arrays.declared(args);
         let exporting = |arg: &Arg| matches!(arg.exact(), Some(flag) if flag.starts_with('-') && flag.contains('x'));
         let exports = name == "export" || args.iter().any(exporting);
         let shows = match args.first().and_then(Arg::exact) {
@@ -468,9 +469,11 @@ impl<'a> Walker<'a> {
         }
         let then = self.moment();
         self.likely.begin();
+        let mut held = None;
         let value = match &assign.value {
             AssignValue::Word(word) => self.value(word, state),
             AssignValue::Array(list) => {
+                let mut written = Vec::with_capacity(list.len());
                 for word in list {
                     let args = self.words(word, state);
                     facts.extend(self.looked_up(&args, commands::listed_elsewhere, state, &word.span));
@@ -478,7 +481,9 @@ impl<'a> Walker<'a> {
                     if is_written_keyed(word) && args.iter().any(may_be_keyed) {
                         facts.push(Fact::Opaque(format!("the elements of the array `{name}` are not known")));
                     }
+                    written.push((word, args));
                 }
+                held = self.held(name, &written, assign.append, state).filter(|_| assign.index.is_none());
                 Value::unknown(format!("the array `{name}`"))
             }
         };
@@ -534,7 +539,7 @@ impl<'a> Walker<'a> {
             } else {
                 value
             };
-            state.set(name, value);
+            state.set(name, held.unwrap_or(value));
             return None;
         }
         let shown = match &value {

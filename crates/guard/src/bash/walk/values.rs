@@ -8,9 +8,9 @@ use super::super::judge::{Arg, Stdin, Why, Word as Became, normal};
 use super::super::print::text_of;
 use super::super::script::{Command, Fd, Kind, Op, Param, Part, RedirectOp, Script, Word};
 use super::super::words::{self, Output, Piece, Start, Value};
-use super::arrays::{has_plain_key, may_be_keyed};
+use super::arrays::{has_plain_key, may_be_keyed, one_word};
 use super::found::is_found;
-use super::shapes::{cut, cut_pattern, replaced, values_of, word_span};
+use super::shapes::{cut, cut_pattern, replaced, values_of};
 use super::sums::{constant, is_plain_subscript};
 use super::{State, Walker, dropped, numbered};
 
@@ -19,7 +19,11 @@ pub(super) const NUMBERS: &[&str] = &["RANDOM", "SECONDS", "LINENO", "PPID", "UI
 
 /// The argument at a place, where it is certain which one stands there: each before it is one word.
 fn argument(state: &State, index: usize) -> Option<&Arg> {
-    let args = state.positional.as_ref()?;
+    nth(state.positional.as_ref()?, index)
+}
+
+/// The word at a place, where it is certain which one stands there.
+pub(super) fn nth(args: &[Arg], index: usize) -> Option<&Arg> {
     let one = |arg: &Arg| match &arg.word {
         Became::Exact(_) => true,
         // A pattern among them is a name that may fall apart.
@@ -118,13 +122,15 @@ impl<'a> Walker<'a> {
             && let Ok(index) = param.name.parse::<usize>()
             && let Some(arg) = argument(state, index)
         {
-            let word = match &arg.word {
-                Became::Opaque { prefix, why, .. } => {
-                    Became::Opaque { prefix: prefix.clone(), splits: false, why: why.clone() }
-                }
-                known => known.clone(),
-            };
-            return vec![Arg { word, span: word_span(&arg.span) }];
+            return vec![one_word(arg)];
+        }
+        if let Some(param) = quoted_alone(word)
+            && let Some(elements) = self.elements(param, state)
+            && (!elements.is_empty() || word.parts.len() == 1)
+        {
+            self.param(param, state, &word.span);
+            let here = |arg: Arg| Arg { span: word.span.clone(), ..arg };
+            return elements.into_iter().map(here).collect();
         }
         let mut pieces = self.pieces(&word.parts, state, &word.span);
         counted(&mut pieces, &word.parts);
@@ -409,7 +415,11 @@ impl<'a> Walker<'a> {
             );
         }
         if let Some(value) = state.vars.get(name) {
-            return value.clone();
+            return match value {
+                // The first of them.
+                Value::List(_) => Value::unknown(format!("the array `{name}`")),
+                value => value.clone(),
+            };
         }
         match name {
             "HOME" => Value::Exact(self.site.home.to_string_lossy().into_owned()),
