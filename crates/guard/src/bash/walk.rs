@@ -28,6 +28,7 @@ mod settings;
 pub(super) mod shapes;
 mod signals;
 mod state;
+mod strict;
 mod sums;
 mod tops;
 mod trail;
@@ -165,6 +166,8 @@ pub(super) struct Walker<'a> {
     dropped: Vec<State>,
     /// What is set behind each of its traps.
     later: traps::Later,
+    /// Where the next command fails, the script ends.
+    works: bool,
     /// Whether directories that are there now are taken to be there later: not (`None`), and if so, whether it mattered.
     stands: Option<bool>,
 }
@@ -237,6 +240,7 @@ impl<'a> Walker<'a> {
             count: 0,
             dropped: Vec::new(),
             later: traps::Later::new(),
+            works: false,
             stands: None,
         }
     }
@@ -259,12 +263,15 @@ impl<'a> Walker<'a> {
                 .insert(name.clone(), Value::unknown(format!("the value of `{name}`, which the environment has")));
         }
         self.later = traps::later(script);
-        for item in &script.items {
+        let strict = strict::begins(script);
+        for (at, item) in script.items.iter().enumerate() {
             if self.is_full() {
                 break;
             }
             if !self.defines(item) {
                 let before = (state.positional.clone(), state.stdin.clone());
+                let own = !["set", "cd"].iter().any(|name| self.reading.functions.has(name));
+                self.works = own && strict.is_some_and(|from| from < at) && strict::is_lone_cd(item);
                 self.item(item, &mut state);
                 self.rejoin(&before, &mut state, false);
             }
@@ -328,8 +335,9 @@ impl<'a> Walker<'a> {
         if item.rest.is_empty() {
             // Alone it changes only where the script goes on if it fails.
             let before = state.place();
+            let works = std::mem::take(&mut self.works);
             self.pipeline(&item.first, state);
-            if state.place() != before && !self.arrives(&before, &item.first, state) {
+            if state.place() != before && !works && !self.arrives(&before, &item.first, state) {
                 let failed = state.failed(&before, &item.first);
                 if failed.place() != state.place()
                     && let Some(merged) = merge(vec![failed, state.clone()])
