@@ -144,10 +144,11 @@ fn what_others_made_of_a_guarded_copy_after_a_kill_is_not_put_in_its_place() {
                 fs::create_dir_all(inside.parent().unwrap()).unwrap();
                 fs::write(inside, "new\n").unwrap();
             }
-            let copies = world.root.join(crate::fs::temp_name());
+            let copies = stage::place_in(&world.root);
+            let around = copies.parent().unwrap().to_path_buf();
             world.with(|locked, _| {
                 let mut intent = Intent::new("c1");
-                intent.scratch.extend([layer.dir.clone(), copies.clone()].map(Named));
+                intent.scratch.extend([layer.dir.clone(), copies.clone(), around.clone()].map(Named));
                 let changes = [layer.changes(&world.permit()).unwrap()];
                 let at = (&[Some(copies.clone())][..], &[joined::Joined::default()][..]);
                 locked.plan(&changes, at, &mut intent).unwrap();
@@ -163,7 +164,7 @@ fn what_others_made_of_a_guarded_copy_after_a_kill_is_not_put_in_its_place() {
             let outcome = world.files().take_recovered().pop().unwrap().outcome;
             assert_eq!(matches!(outcome, Outcome::Refused(_)), forges, "{number}: {outcome}");
             assert_eq!(world.look() == start, forges, "{number}: {:?}", world.look());
-            assert!(!copies.exists() && fs::read_dir(world.state.join("sets")).unwrap().next().is_none());
+            assert!(!around.exists() && fs::read_dir(world.state.join("sets")).unwrap().next().is_none());
         }
     }
 }
