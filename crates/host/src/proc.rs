@@ -34,4 +34,4 @@ pub use limits::{Limits, limit_self};
 pub use repl::{Code, Evaluated, Language, Outcome, Repls};
 pub use supervise::supervise;
 pub use tree::Process;
-pub use wire::{Exited, Held, How, KilledBy, Reached, about_handled};
+pub use wire::{Exited, Held, How, KilledBy, Reached};

@@ -57,6 +57,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
         "ends what a session began, and says what of it ended",
     ),
     ("proc/jobs.rs", &["lacks_guarantee"], "reads an error"),
+    ("proc/wire.rs", &["about_handled"], "words for an end"),
     ("proc/jobs.rs", &["expect_more", "waiting"], "a supervisor without an order; `start` gives it one"),
     ("proc/jobs/peer.rs", &["held", "ended", "refused_hosts"], "a handle of what `start_peer` began"),
     ("proc/jobs/job.rs", &["*"], "a handle of what a permit started, or that one gave"),

@@ -137,6 +137,20 @@ pub struct Exited {
     pub handled: Vec<PathBuf>,
 }
 
+impl Exited {
+    /// What there is to do about guarded files that it may have written.
+    pub fn about_handled(&self) -> Option<String> {
+        let names: Vec<_> = self.handled.iter().map(|path| path.to_string_lossy()).collect();
+        let names = names.join(", ");
+        (!names.is_empty()).then(|| {
+            format!(
+                "somebody gave a guarded name to a file that this command had opened, or could write: look at what it \
+                 holds before anything uses it: {names}"
+            )
+        })
+    }
+}
+
 /// Status or signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -197,23 +211,11 @@ pub(crate) fn how_it_ended(exited: &Exited) -> String {
         Some(KilledBy::Handled) => " because of a file that became a guarded one",
         Some(KilledBy::Lost) => " because its supervisor was killed",
     };
-    let about = about_handled(exited).map(|about| format!("; {about}")).unwrap_or_default();
+    let about = exited.about_handled().map(|about| format!("; {about}")).unwrap_or_default();
     match exited.how {
         How::Status(status) => format!("it exited with status {status}{by}{about}"),
         How::Signal(signal) => format!("it was ended by signal {signal}{by}{about}"),
     }
-}
-
-/// What there is to do about guarded files that it may have written.
-pub fn about_handled(exited: &Exited) -> Option<String> {
-    let names: Vec<_> = exited.handled.iter().map(|path| path.to_string_lossy()).collect();
-    let names = names.join(", ");
-    (!names.is_empty()).then(|| {
-        format!(
-            "somebody gave a guarded name to a file that this command had opened, or could write: look at what it holds \
-             before anything uses it: {names}"
-        )
-    })
 }
 
 /// Sends the order and the descriptors it speaks of.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nika_contract::text;
 use nika_guard::bash::exit;
-use nika_host::proc::{Exited, Held, How, KilledBy, Summary, about_handled};
+use nika_host::proc::{Exited, Held, How, KilledBy, Summary};
 
 /// Characters of output at each end of an answer: together within what answers may have by default.
 const END_CHARS: usize = 14_000;
@@ -178,7 +178,7 @@ pub(super) fn about(output: &str) -> impl Iterator<Item = &'static str> {
 /// How it ended, and what has to be looked at then.
 pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
     let how = how(exited, last_command);
-    match about_handled(exited) {
+    match exited.about_handled() {
         Some(about) => format!("{how}; {}", text::harmless(&about)),
         None => how,
     }
