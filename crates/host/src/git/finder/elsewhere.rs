@@ -29,23 +29,23 @@ const FILES: &[&str] = &[
 
 /// The workspace, and the home directory that `~` means.
 pub(super) struct Bounds<'b> {
-    pub roots: &'b [PathBuf],
-    pub home: Option<&'b Path>,
+    pub(super) roots: &'b [PathBuf],
+    pub(super) home: Option<&'b Path>,
 }
 
 impl Bounds<'_> {
     /// Where `path` leads, where that is not in the workspace.
-    pub fn outside(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn outside(&self, path: &Path) -> Option<PathBuf> {
         let real = path.canonicalize().ok()?;
         (!self.has(&real)).then_some(real)
     }
 
-    pub fn has(&self, real: &Path) -> bool {
+    pub(super) fn has(&self, real: &Path) -> bool {
         self.roots.iter().any(|root| real.starts_with(root))
     }
 
     /// Where one repository has git read. `common` is what it shares with others, and `own` what it sets itself.
-    pub fn read_by(&self, found: &Found, common: &Path, own: &[Setting]) -> Vec<PathBuf> {
+    pub(super) fn read_by(&self, found: &Found, common: &Path, own: &[Setting]) -> Vec<PathBuf> {
         // What lies around the workspace, or elsewhere, is not of it.
         if self.outside(&found.top).is_some() {
             return Vec::new();
