@@ -158,9 +158,16 @@ pub fn is_needed(before: Option<char>, c: char, after: Option<char>) -> bool {
     }
 }
 
+/// Bytes of a name that others are compared with.
+const LONGEST_NAME: usize = 256;
+
 /// The names most like `name`, nearest first: those at most a third of its length away, or two letters, as
 /// two that are swapped count twice.
 pub fn near_names(name: &str, candidates: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
+    // No name of ours is as long, and comparing takes as many steps as both have letters.
+    if name.len() > LONGEST_NAME {
+        return Vec::new();
+    }
     let wanted = name.to_lowercase();
     let length = wanted.chars().count();
     let allowed = (length / 3).max(if length < 4 { 1 } else { 2 });

@@ -40,6 +40,7 @@ const WITHOUT_NAMESPACES: &[&str] = &[
     "guarded files inside the roots can be written",
     "secrets that the user may read can be read",
     "Nika's own state can be read",
+    "what services keep below /run can be read",
     "other processes of the user can be seen",
     "other terminals of the user can be read",
     "the temporary directory is not private: it cannot be written",
