@@ -220,6 +220,7 @@ mod tests {
         assert_eq!(near_names("main.r", names(), 2), ["Main.rs", "main.rs"]);
         assert_eq!(near_names("edti", ["edit".to_owned(), "undo".to_owned()], 2), ["edit"]);
         assert!(near_names("zebra.py", names(), 2).is_empty());
+        assert!(near_names(&"main".repeat(1_000_000), names(), 2).is_empty());
     }
 
     #[test]

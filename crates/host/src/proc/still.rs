@@ -82,7 +82,13 @@ mod tests {
         let stood: Vec<Pid> = below.iter().copied().filter(|pid| tree::stands_still(*pid)).collect();
         assert_eq!((below.len(), stood.len()), (2, 1));
         let still = Still::below(root, me);
-        assert!(still.processes().iter().all(|pid| tree::stands_still(*pid)) && still.processes().len() == 2);
+        assert_eq!(still.processes().len(), 2);
+        // On a busy machine one may hear of it late.
+        let late = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !still.processes().iter().all(|pid| tree::stands_still(*pid)) {
+            assert!(std::time::Instant::now() < late, "they were told to stand still");
+            sleep(A_MOMENT);
+        }
         still.go_on();
         echoes();
         assert!(stood.iter().all(|pid| tree::stands_still(*pid)));
