@@ -114,8 +114,8 @@ pub fn for_people(outcome: &Outcome, colours: bool, save: Option<&Path>) -> Resu
     // Some tools show the diff to the model as well: it is printed once.
     match text.split_once(diff).filter(|_| !diff.is_empty()) {
         Some((before, after)) => {
-            let after = after.trim_start_matches('\n');
-            out::verbatim(&format!("{before}{}{after}{}", paint(diff), if after.ends_with('\n') { "" } else { "\n" }))?;
+            let whole = format!("{before}{}{}", paint(diff), after.trim_start_matches('\n'));
+            out::verbatim(&format!("{}\n", whole.strip_suffix('\n').unwrap_or(&whole)))?;
         }
         None if diff.is_empty() => out::line(&text)?,
         None => out::verbatim(&format!("{}\n{}", text.trim_end(), paint(diff)))?,
