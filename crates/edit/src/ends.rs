@@ -67,6 +67,9 @@ pub(crate) fn corresponds(hay: &str, needle: &str, range: &Range<usize>, near: R
     if first(found) != first(needle) && !before.is_empty() || last(found) != last(needle) && !behind.is_empty() {
         return false;
     }
+    if !same_blanks(found, needle, before, behind) {
+        return false;
+    }
     let around = hay.get(near).unwrap_or_default();
     let elsewhere = |sent: Option<&str>, found: Option<&str>| {
         let (sent, found) = (sent.unwrap_or_default().trim(), found.unwrap_or_default().trim());
@@ -76,6 +79,18 @@ pub(crate) fn corresponds(hay: &str, needle: &str, range: &Range<usize>, near: R
     !sent.contains('\n')
         || !elsewhere(sent.lines().next(), found.lines().next())
             && !elsewhere(sent.lines().next_back(), found.lines().next_back())
+}
+
+/// Blanks at an end are those that were sent, unless they indent a line or stand at the end of one.
+fn same_blanks(found: &str, needle: &str, before: &str, behind: &str) -> bool {
+    let lead = |text: &str| text.len() - text.trim_start().len();
+    let trail = |text: &str| text.trim_end().len();
+    let (found_lead, lead) = (found.get(..lead(found)), needle.get(..lead(needle)));
+    let (found_trail, trail) = (found.get(trail(found)..), needle.get(trail(needle)..));
+    let breaks = |blanks: Option<&str>| blanks.is_some_and(|blanks| blanks.contains('\n'));
+    let indents = before.is_empty() || before.ends_with('\n') || breaks(found_lead);
+    let ends_line = behind.is_empty() || behind.starts_with('\n') || breaks(found_trail);
+    (indents || found_lead == lead) && (ends_line || found_trail == trail)
 }
 
 /// Lines of fewer bytes (`}`, `end`) stand everywhere.

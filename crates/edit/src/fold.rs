@@ -50,6 +50,8 @@ pub(crate) fn plain(c: char) -> char {
         '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{00ab}' | '\u{00bb}' => '"',
         '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).map_or(c, |ascii| ascii.to_ascii_lowercase()),
+        // What stands for a control character where a file is shown.
+        '\u{2400}'..='\u{2408}' | '\u{240e}'..='\u{241f}' => char::from_u32(u32::from(c) - 0x2400).unwrap_or(c),
         _ => c,
     }
 }

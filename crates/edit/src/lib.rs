@@ -34,6 +34,7 @@ mod merge;
 mod near;
 pub mod notebook;
 mod plan;
+mod rivals;
 mod splice;
 mod text;
 mod view;

@@ -12,6 +12,7 @@ use std::ops::Range;
 use crate::align::{Guess, Weights, align};
 use crate::ends::{corresponds, with_blank_ends};
 use crate::fold::{Folded, is_invisible, plain, visible};
+use crate::rivals;
 
 /// The old text is not in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,9 +204,10 @@ pub(crate) fn nearest(text: &str, old: &str, new: &str, sent: &str) -> NearMiss 
     let nearest = place(hay, old).map(|(needle, Place { range, sure })| {
         let slack = needle.len().min(MAX_SLACK);
         let near = hay.floor_char_boundary(range.start.saturating_sub(slack))..floor(hay, range.end + slack);
-        let mut range = with_blank_ends(hay, needle, range);
         let whole = needle.len() == old.len();
-        let sure = sure && whole && corresponds(hay, needle, &range, near);
+        let sure = sure && whole && rivals::has_none(hay, needle.trim(), &range);
+        let mut range = with_blank_ends(hay, needle, range);
+        let sure = sure && corresponds(hay, needle, &range, near);
         if !whole {
             // To where it ends if it is as long as what was sent: the first difference may lie behind what was aligned.
             range.end = floor(text, range.start + old.len()).max(range.end);
@@ -233,11 +235,12 @@ fn place<'o>(hay: &str, old: &'o str) -> Option<(&'o str, Place)> {
         found.chars().zip(old.trim_start().chars()).take_while(|(a, b)| a == b).count()
     };
     let same = |sought: &[u8]| {
-        memchr::memmem::find_iter(&folded.bytes, sought)
-            .take(8)
-            .map(|at| folded.source(hay, at..at + sought.len()))
-            .rev_max_by_key(agrees)
-            .map(|range| Place { range, sure: true })
+        let places = || memchr::memmem::find_iter(&folded.bytes, sought).take(8);
+        let source = |at: usize| folded.source(hay, at..at + sought.len());
+        let range = places().map(source).rev_max_by_key(agrees)?;
+        // Where others are indented otherwise, it may be that one of them is meant.
+        let sure = places().all(|at| hay.get(source(at)) == hay.get(range.clone()));
+        Some(Place { range, sure })
     };
     if let Some(place) = same(&sought) {
         return Some((old, place));

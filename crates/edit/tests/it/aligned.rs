@@ -68,3 +68,110 @@ fn a_piece_with_a_slip_in_it_comes_back_as_it_stands() {
     assert!(tally.same * 100 >= rounds * 90, "{tally:?}");
     assert!(tally.other * 100 <= rounds, "{tally:?}");
 }
+
+/// What a line of code is made of.
+const TOKENS: &[&str] = &[
+    "foo", "bar", "value", "return", "x", "(", ")", "{", "}", "=", "+", "->", "::", ";", ",", "\"str\"", "'c'", "let",
+    "fn", "if", "42", "# note", "_a", "-", "/", ".", "[i]", "*p", "<T>", "&", "|", "é", "→", "end", "data_1", "))",
+    "}}", "变",
+];
+
+fn line_of_code(dice: &mut Dice) -> String {
+    let indent = " ".repeat([0, 0, 2, 4][dice.below(4)]);
+    let between = ["", " ", " "][dice.below(3)];
+    let tokens: Vec<&str> = (0..4 + dice.below(6)).map(|_| TOKENS[dice.below(TOKENS.len())]).collect();
+    indent + &tokens.join(between)
+}
+
+/// Part of a text as somebody means it: lines, with the first indentation and the last line break or without, or part of
+/// a line, and no part of a word.
+fn meant(text: &str, dice: &mut Dice) -> std::ops::Range<usize> {
+    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let lines = 1 + dice.below(3.min(starts.len() - 1));
+    let first = dice.below(starts.len() - lines);
+    let whole = starts[first]..starts[first + lines] - 1;
+    let trimmed =
+        whole.end - text[whole.clone()].trim_start().len()..whole.start + text[whole.clone()].trim_end().len();
+    match dice.below(4) {
+        0 => whole,
+        1 => whole.start..whole.end + 1,
+        2 => trimmed,
+        _ => {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let between = |at: usize| {
+                let (before, behind) = (text[..at].chars().next_back(), text[at..].chars().next());
+                let cuts = before.is_some_and(is_word) && behind.is_some_and(is_word);
+                (!cuts).then_some((
+                    at,
+                    before.is_some_and(char::is_whitespace),
+                    behind.is_some_and(char::is_whitespace),
+                ))
+            };
+            let inside = || (trimmed.start..=trimmed.end).filter(|at| text.is_char_boundary(*at)).filter_map(between);
+            let begins: Vec<usize> = inside().filter(|(_, _, blank)| !blank).map(|(at, ..)| at).collect();
+            let ends: Vec<usize> = inside().filter(|(_, blank, _)| !blank).map(|(at, ..)| at).collect();
+            let pick = |all: &[usize], dice: &mut Dice| all.get(dice.below(all.len())).copied().unwrap_or(whole.start);
+            let (begin, end) = (pick(&begins, dice), pick(&ends, dice));
+            begin.min(end)..end
+        }
+    }
+}
+
+/// One to three characters of it replaced, left out or put in, anywhere but among the blanks at its ends.
+fn missed(piece: &str, dice: &mut Dice) -> String {
+    let chars: Vec<char> = piece.chars().collect();
+    let lead = piece.chars().take_while(|c| c.is_whitespace()).count();
+    let solid = piece.trim().chars().count();
+    let count = 1 + dice.below(3);
+    let near_end = [dice.below(4), (solid + dice.below(4)).saturating_sub(4), dice.below(solid + 1)][dice.below(3)];
+    let at = lead + near_end.min(solid);
+    let letters: Vec<char> = "-=+x)({a. ;\"\t_e}0]".chars().collect();
+    let (gone, put) = [(count, 1 + dice.below(3)), (0, count), (count, 0)][dice.below(3)];
+    let gone = gone.min(lead + solid - at);
+    let new: Vec<char> = (0..put).map(|_| letters[dice.below(letters.len())]).collect();
+    chars[..at].iter().chain(&new).chain(&chars[at + gone..]).collect()
+}
+
+/// Found by a tester: of the texts handed back one in sixteen was too short or too long, most by one character at an end,
+/// and who followed it doubled that character. Two slips of three are made near an end here: of those, one in nine.
+#[test]
+fn a_text_that_is_handed_back_can_be_replaced_by_what_was_meant() {
+    let mut dice = Dice(0x5851_f42d_4c95_7f2d);
+    let rounds = if cfg!(debug_assertions) { 1_500 } else { 40_000 };
+    let (mut misses, mut handed, mut wrong) = (0, 0, Vec::new());
+    for round in 0..rounds {
+        let text = match round % 3 {
+            0 => {
+                let source = TEXTS[dice.below(TEXTS.len())];
+                let starts: Vec<usize> = source.match_indices('\n').map(|(at, _)| at + 1).collect();
+                let first = dice.below(starts.len() - 12);
+                source[starts[first]..starts[first + 11]].to_owned()
+            }
+            _ => (0..3 + dice.below(7)).map(|_| line_of_code(&mut dice) + "\n").collect(),
+        };
+        let range = meant(&text, &mut dice);
+        let piece = &text[range.clone()];
+        let sent = missed(piece, &mut dice);
+        // Other blanks at its ends are another indentation, or none that was meant.
+        let blanks = |text: &str| (text.len() - text.trim_start().len(), text.len() - text.trim_end().len());
+        if blanks(piece) != blanks(&sent) || piece.trim().chars().count() < 8 || text.matches(piece).count() != 1 {
+            continue;
+        }
+        let Err(EditError::NoMatch(miss)) = plan(text.as_bytes(), &Replace { old: &sent, new: "N E W", all: false })
+        else {
+            continue;
+        };
+        misses += 1;
+        let Some(back) = miss.nearest.and_then(|near| near.text) else { continue };
+        handed += 1;
+        let Ok(plan) = plan(text.as_bytes(), &Replace { old: &back, new: "N E W", all: false }) else { continue };
+        let intended = [&text[..range.start], "N E W", &text[range.end..]].concat();
+        if plan.apply(text.as_bytes()) != intended.as_bytes() {
+            wrong.push(format!("meant  {piece:?}\nsent   {sent:?}\nhanded {back:?}\nin {text:?}"));
+        }
+    }
+    println!("{} wrong of {handed} handed back, {misses} missed", wrong.len());
+    // Of 28,595 misses 18,183 are handed back, 8 of them wrong, where letters put in by chance are those of the file.
+    assert!(wrong.len() * 1000 <= handed, "{}", wrong.join("\n\n"));
+    assert!(handed * 10 >= misses * 6, "{handed} of {misses}");
+}

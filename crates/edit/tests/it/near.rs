@@ -167,6 +167,14 @@ fn what_is_handed_back_begins_and_ends_where_the_sent_text_does() {
         ("set timeout = 300\n", "set timeout = 40", None),
         ("set timeout = 300\n", "set timeout = 45", None),
         ("set timeout = 30\n", "set timeout = 45", Some("set timeout = 30")),
+        // Was the bracket left out, or written as what follows it? To choose doubles that character or loses it.
+        ("x = f(g(y));\n", "x = f(g(y);", None),
+        ("    \"key\": {\"a\": {\"b\": 1}},\n", "\"key\": {\"a\": {\"b\": 1},", None),
+        ("let x: Vec<T>;\n", "let x: Vec<T;", None),
+        ("#[derive(Debug)]\nstruct A;\n", "#derive(Debug)]", None),
+        ("a = (b + c) # note\n", "a = (b + c] # note", Some("a = (b + c) # note")),
+        // The same at two depths.
+        ("if a:\n    go(1)\nif b:\n  if c:\n        go(1)\n", ":\n\tgo(1)", None),
         // Which one?
         ("x_1 = load(1)\nx_2 = load(2)\nx_3 = load(3)\n", "x_4 = load(4)", None),
         (&long("omega"), &long("omego")[3..], Some(&long("omega")[3..])),
