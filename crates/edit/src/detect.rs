@@ -181,17 +181,28 @@ fn is_utf8(sample: &[u8]) -> bool {
 }
 
 /// How many units of two bytes have a NUL as their high byte, which stands at `high`; 0 where another has one as its
-/// low byte and is none of 一, 가 and the like, nor half of a pair, which is an emoji or is refused where it is read.
+/// low byte and cannot be the first character of its block (一, 가, ─, ∀), nor half of a pair, which is an emoji or is
+/// refused where it is read.
 fn high_nuls(sample: &[u8], high: usize) -> usize {
-    let mut count = 0;
+    let (mut count, mut first, mut later) = (0, [false; 256], [false; 256]);
     for unit in sample.as_chunks::<2>().0 {
-        match (unit[high], unit[1 - high]) {
+        match (usize::from(unit[high]), unit[1 - high]) {
             (0, _) => count += 1,
-            (0x30..=0xdf, _) | (_, 1..) => {}
-            (_, 0) => return 0,
+            (block, 0) => first[block] = true,
+            (block, _) => later[block] = true,
         }
     }
-    count
+    let units = sample.len() / 2;
+    let can_be = |block: usize| match block {
+        0x30..=0xdf => true,
+        // A line break, a tab or a space with a NUL beside it: in a text of bytes these are the likeliest.
+        0x09..=0x0e | 0x20 | 0xe0.. => false,
+        // Signs, and scripts whose high byte is a control: only beside others of the same block, or where a good part is
+        // ASCII.
+        0x21.. => count * 4 >= units || later[block] && count * 16 >= units,
+        _ => count * 2 > units || later[block] && count * 16 >= units,
+    };
+    if (0..256).any(|block| first[block] && !can_be(block)) { 0 } else { count }
 }
 
 /// Names or variables with a NUL behind each: but for these it is UTF-8 without controls, and most units that hold no

@@ -169,9 +169,17 @@ fn ascii_with_nuls_is_no_wide_text() {
         ("中文文本，第一行\n第二行\n", true),
         ("안녕하세요 여러분\n", false),
         ("“Wait…” – 5 €\n", false),
+        // The first of their blocks, which have a NUL as their low byte.
+        ("Files:\n├── src\n─────\n", false),
+        ("┌──────────────────┐\n│ a table of lines │\n└──────────────────┘\n", false),
+        ("∀x ∈ ℝ\n", true),
+        ("☀ sun\n", false),
+        ("Āda, Ѐ and ἀρχή\n", true),
     ] {
-        let bytes = utf16(text, big);
-        assert_eq!(&*decode(&bytes).unwrap().body, text);
+        for big in [big, !big] {
+            let bytes = utf16(text, big);
+            assert_eq!(&*decode(&bytes).unwrap().body, text);
+        }
     }
 }
 
