@@ -3,7 +3,7 @@
 //! The bytes let an edit be moved onto a file that somebody else changed elsewhere. When the budget is
 //! spent the oldest bytes go first; the hash stays, so the worst that follows is a refusal.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -82,9 +82,16 @@ pub struct Ledger {
     inner: Mutex<Inner>,
 }
 
+/// Earlier states of one path that are remembered.
+const FORMER_STATES: usize = 8;
+
 #[derive(Debug, Default)]
 struct Inner {
     seen: HashMap<PathBuf, Seen>,
+    /// What the session saw of earlier states, the last first: an undo brings one of them back.
+    former: HashMap<PathBuf, VecDeque<([u8; 32], Shown)>>,
+    /// Paths that were read, and that an undo has brought to a state which the session has not seen.
+    undone: HashSet<PathBuf>,
     kept: VecDeque<PathBuf>,
     bytes: usize,
     changed: bool,
@@ -103,8 +110,16 @@ impl Ledger {
             }
         }
         let size = seen.bytes.as_ref().map_or(0, |bytes| bytes.len());
+        inner.undone.remove(path);
+        let hash = seen.hash;
         if let Some(former) = inner.seen.insert(path.to_path_buf(), seen) {
-            inner.bytes -= former.bytes.map_or(0, |bytes| bytes.len());
+            inner.bytes -= former.bytes.as_ref().map_or(0, |bytes| bytes.len());
+            if let Some(before) = former.hash.filter(|before| Some(*before) != hash) {
+                let states = inner.former.entry(path.to_path_buf()).or_default();
+                states.retain(|(known, _)| *known != before);
+                states.push_front((before, former.shown));
+                states.truncate(FORMER_STATES);
+            }
         }
         inner.bytes += size;
         if size > 0 {
@@ -134,6 +149,34 @@ impl Ledger {
         if let Some(former) = inner.seen.remove(path) {
             inner.bytes -= former.bytes.map_or(0, |bytes| bytes.len());
         }
+    }
+
+    /// An undo has brought `path` to this state. The session knows it as far as it has seen the same bytes before; else
+    /// it is forgotten, and that there was something to forget is kept.
+    pub fn brought_back(&self, path: &Path, now: Seen) {
+        let known = {
+            let inner = self.inner();
+            let current = inner.seen.get(path).filter(|seen| seen.hash == now.hash).map(|seen| seen.shown.clone());
+            let former = || inner.former.get(path)?.iter().find(|(hash, _)| Some(*hash) == now.hash);
+            current.or_else(|| former().map(|(_, shown)| shown.clone()))
+        };
+        match known {
+            Some(shown) => self.note(path, Seen { shown, ..now }),
+            None => self.forget_undone(path),
+        }
+    }
+
+    /// Forgets `path`, which an undo has changed.
+    pub fn forget_undone(&self, path: &Path) {
+        if self.seen(path).is_some() {
+            self.inner().undone.insert(path.to_path_buf());
+        }
+        self.forget(path);
+    }
+
+    /// Whether the session has seen `path` before an undo changed it, and not since.
+    pub fn is_undone(&self, path: &Path) -> bool {
+        self.inner().undone.contains(path)
     }
 
     /// Everything noted, for a session that is kept between processes.

@@ -8,17 +8,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
-use nika_edit::{Replace, plan, rebase};
+use nika_edit::{Level, Replace, plan, rebase};
 use nika_guard::{Effect, Effects, Place};
-use nika_host::fs::{Change, Ledger, Shown, Workspace};
+use nika_host::fs::{Change, Expect, Ledger, Shown, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::edit::{outside, overlaps, plan_on_seen, refusal};
+use super::edit::{applied, outside, overlaps, plan_on_seen, refusal};
 use super::notebook_edit::{self, Cell, CellType, EditMode};
 use super::reshape;
-use super::seen::{Base, MAX_BYTES, fits, known, note, retried, stale, unread};
+use super::seen::{Base, MAX_BYTES, by_command, fits, keep_former, known, note, retried, stale, unread};
 use super::slot::{Slot, diff};
 use super::write::without_nul;
 use crate::lenient;
@@ -378,9 +378,12 @@ impl ChangeSet {
                     }
                 };
                 fits(made.new_len(), place)?;
-                let bytes = made.apply(now);
+                let bytes = applied(&made, now, &shown)?;
                 slot.rewrite(bytes);
                 slot.seen = seen;
+                if made.level != Level::Exact {
+                    slot.outside.push_str(&format!("[{shown}: an old_string matched but for blanks at line ends]\n"));
+                }
             }
             Step::Cell { cell_id, cell_index, new_source, cell_type, edit_mode, .. } => {
                 let at = self.text_slot(cx, slots, place)?;
@@ -440,7 +443,8 @@ impl ChangeSet {
         if let Some(at) = slots.iter().position(|slot| slot.place.path == place.path) {
             return Ok(at);
         }
-        slots.push(Slot::look(&self.files, cx, place)?);
+        const BY_COMMAND: &str = "a command can move or delete it";
+        slots.push(Slot::look(&self.files, cx, place).map_err(|error| by_command(error, BY_COMMAND))?);
         Ok(slots.len() - 1)
     }
 
@@ -555,10 +559,11 @@ fn missing(place: &Place) -> ToolError {
     ToolError::new(code::NOT_FOUND, format!("{} does not exist", place.shown()))
 }
 
-/// An error as the refusal of the whole set. Arguments are counted from 1, as people count.
+/// An error as the refusal of the whole set. Arguments are counted from 1, as people count. The error's own words stand
+/// last: they may end with a text that is to be sent as it stands.
 fn numbered(index: usize, step: &Step, error: ToolError) -> ToolError {
     let message = format!(
-        "change {} ({} {}): {} {}; nothing was changed",
+        "nothing was changed, as change {} ({} {}) is refused: {} {}",
         index + 1,
         step.name(),
         step.path(),
@@ -586,7 +591,7 @@ fn answer(slots: &[Slot], dry_run: bool) -> Output {
         changed.changed.len(),
         changed.deleted.len()
     );
-    let outside: String = slots.iter().map(|slot| slot.outside.as_str()).collect();
+    let outside: String = slots.iter().map(|slot| slot.outside.clone() + &other_names(slot)).collect();
     let mut output = Output::text(format!("{verb} as one: {counts}.\n{diff}{outside}"))
         .with_fact("dry_run", dry_run)
         .with_fact("created", changed.created.clone())
@@ -595,6 +600,15 @@ fn answer(slots: &[Slot], dry_run: bool) -> Output {
         .with_diff(diff);
     output.structured = serde_json::to_value(&changed).ok();
     output
+}
+
+/// What becomes of the other names of a file that has another content.
+fn other_names(slot: &Slot) -> String {
+    let names = match &slot.origin {
+        Expect::Is { links, kind: Kind::File, .. } if slot.now.is_some() && slot.differs() => links.saturating_sub(1),
+        _ => 0,
+    };
+    keep_former(&slot.place.shown(), names)
 }
 
 const EXAMPLES: &[Example] = &[

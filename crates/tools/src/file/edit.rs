@@ -7,14 +7,16 @@
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
-use nika_edit::{EditError, Limits, Overlap, Plan, Rebased, Replace, plan, rebase, unified};
+use nika_edit::{
+    Detected, EditError, Limits, Overlap, Plan, Rebased, Replace, detect, plan, reads_back, rebase, unified,
+};
 use nika_guard::Effects;
 use nika_host::fs::{Change, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, Known, fits, hex, known, note, retried, stale};
+use super::seen::{Base, Known, fits, hex, keep_former, known, note, retried, stale};
 use crate::lenient;
 
 /// Replaces text in a file. Read the file first. `old_string` must be exactly the file's text (without
@@ -102,7 +104,7 @@ impl Tool for Edit {
             let known = known(&self.files, cx, place)?;
             let worked = work_out(&known, &params, &shown)?;
             fits(worked.plan.new_len(), place)?;
-            let bytes = worked.plan.apply(&known.now.bytes);
+            let bytes = applied(&worked.plan, &known.now.bytes, &shown)?;
             let diff = worked.plan.diff(&known.now.bytes, &shown);
             let seen = known.shown_of(&bytes);
             let change = Change::replace(known.now, known.hash, bytes.clone());
@@ -152,6 +154,23 @@ fn work_out(known: &Known, params: &Params, shown: &str) -> Result<Worked, ToolE
     }
 }
 
+/// The bytes that an edit leaves, if they can be read again.
+pub(super) fn applied(plan: &Plan, now: &[u8], shown: &str) -> Result<Vec<u8>, ToolError> {
+    let bytes = plan.apply(now);
+    match detect(now) {
+        Ok(of) => readable(of, &bytes, shown).map(|()| bytes),
+        Err(_) => Ok(bytes),
+    }
+}
+
+/// Refuses what nobody could read again as the text that it is, nor edit.
+pub(super) fn readable(of: Detected, bytes: &[u8], shown: &str) -> Result<(), ToolError> {
+    reads_back(of, bytes).map_err(|why| {
+        ToolError::new(code::CANNOT_ENCODE, format!("{shown}: {why}"))
+            .hint("use other characters, or convert the file to UTF-8 first, by a command such as `iconv`")
+    })
+}
+
 /// The edit of a file as the session saw it, which others changed since. What is looked for may be what they changed: then
 /// the file as it was is none to show.
 pub(super) fn plan_on_seen(seen: &[u8], now: &[u8], replace: &Replace<'_>, shown: &str) -> Result<Plan, ToolError> {
@@ -160,11 +179,12 @@ pub(super) fn plan_on_seen(seen: &[u8], now: &[u8], replace: &Replace<'_>, shown
         planned => return planned.map_err(|error| refusal(&error, shown)),
     };
     const AGAIN: &str = "read it again, then repeat the call";
+    // The refusal's own words stand last: they end with a text that is to be sent as it stands.
     Err(match plan(now, replace) {
         Err(EditError::NoMatch(near)) => {
             let refused = refusal(&EditError::NoMatch(near), shown);
-            let message = format!("{}\n[{shown} changed since it was read]", refused.message);
-            ToolError::new(refused.code, message).hint(AGAIN)
+            let message = format!("{shown} changed since it was read; {AGAIN}. As it is now, {}", refused.message);
+            ToolError::new(refused.code, message)
         }
         Err(_) => refusal(&error, shown).hint(AGAIN),
         Ok(_) => {
@@ -211,11 +231,7 @@ fn answer(edited: Edited, worked: &Worked, other_names: u64, diff: &str) -> Outp
     }
     text.push_str(".\n");
     text.push_str(diff);
-    if other_names > 0 {
-        text.push_str(&format!(
-            "[the file had {other_names} other name(s) by hard links; those keep the former text]\n"
-        ));
-    }
+    text.push_str(&keep_former(&edited.path, other_names));
     text.push_str(&worked.outside);
     let facts = [
         ("path", edited.path.clone()),

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, Known, hex, known, note, retried, stale};
+use super::seen::{Base, Known, hex, keep_former, known, note, retried, stale};
 use crate::lenient;
 
 /// Replaces, inserts or deletes one cell of a Jupyter notebook (.ipynb). Read it first for its cell ids.
@@ -144,7 +144,8 @@ impl Tool for NotebookEdit {
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
             note(cx, place, bytes, hash, stamp, seen);
         }
-        Ok(answer(shown, &cell, written.after.map(hex).unwrap_or_default()).with_diff(diff))
+        let names = keep_former(&shown, written.other_names);
+        Ok(answer(shown, &cell, written.after.map(hex).unwrap_or_default(), &names).with_diff(diff))
     }
 }
 
@@ -201,7 +202,7 @@ pub(super) fn refusal(error: &NotebookError, shown: &str) -> ToolError {
     ToolError::new(code, format!("{shown}: {error}"))
 }
 
-fn answer(path: String, cell: &CellChange, sha256_after: String) -> Output {
+fn answer(path: String, cell: &CellChange, sha256_after: String, names: &str) -> Output {
     let verb = match cell.op {
         Op::Replace => "Replaced",
         Op::Insert => "Inserted",
@@ -220,6 +221,9 @@ fn answer(path: String, cell: &CellChange, sha256_after: String) -> Output {
             " Its {} attachment(s) were dropped, as a code cell has none.",
             cell.dropped_attachments
         ));
+    }
+    if !names.is_empty() {
+        text.push_str(&format!("\n{names}"));
     }
     let result = EditedCell {
         path,

@@ -307,8 +307,15 @@ impl Whole {
 
     async fn text(&self, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let hash = self.hash_beside(cx);
-        let page = text::page(&self.bytes, window).map_err(|no| no_page(&self.open, no))?;
+        let page = text::page(&self.bytes, window);
         let hash = hash.await;
+        let page = page.map_err(|no| {
+            // Nothing of it was shown, but it was looked at as it stands: enough to move or delete it.
+            if matches!(no, NoPage::NotText(_)) {
+                self.seen(cx, hash, false, Shown::default());
+            }
+            no_page(&self.open, no)
+        })?;
         self.seen(cx, hash, true, page.part);
         Ok(self.facts(hash, Output::text(page.text).with_ours_from(page.notes_from).with_fact("lines", page.shown)))
     }
@@ -355,6 +362,9 @@ impl Whole {
     }
 }
 
+/// What is said of a notebook that is too large to be read as one.
+const AS_IT_STANDS: &str = "\n[a notebook of over 32 MiB: shown as the file stands, not as cells]";
+
 /// A part of a file that is too large to take whole.
 async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
     let marked = cx.session.slot::<Marked>();
@@ -365,10 +375,19 @@ async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Outpu
     })
     .await?;
     marked.keep(&open.place.path, open.stamp, marks);
-    let page = page.map_err(|no| no_page(&open, no))?;
-    let seen = Seen { hash: None, bytes: None, stamp: open.stamp, shown: page.part };
-    cx.session.slot::<Ledger>().note(&open.place.path, seen);
-    Ok(Output::text(page.text)
+    let looked_at = |shown| {
+        let seen = Seen { hash: None, bytes: None, stamp: open.stamp, shown };
+        cx.session.slot::<Ledger>().note(&open.place.path, seen);
+    };
+    let page = page.map_err(|no| {
+        if matches!(no, NoPage::NotText(_)) {
+            looked_at(Shown::default());
+        }
+        no_page(&open, no)
+    })?;
+    looked_at(page.part);
+    let raw = if notebook::is_named(&open.place.path) { AS_IT_STANDS } else { "" };
+    Ok(Output::text(page.text + raw)
         .with_ours_from(page.notes_from)
         .with_fact("lines", page.shown)
         .with_fact("path", open.place.shown())

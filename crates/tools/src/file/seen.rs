@@ -21,6 +21,11 @@ pub(super) fn fits(bytes: usize, place: &Place) -> Result<(), ToolError> {
     Err(ToolError::new(code::TOO_LARGE, message))
 }
 
+/// The refusal of a file that is too large, with what works instead: to read a part of it would not help.
+pub(super) fn by_command(error: ToolError, instead: &str) -> ToolError {
+    if error.code == code::TOO_LARGE { error.hint(instead) } else { error }
+}
+
 /// How often a change is begun again when others keep changing the file.
 const TRIES: usize = 5;
 
@@ -101,11 +106,16 @@ impl ByPlan {
 /// Reads a file that the session must have read before.
 pub(super) fn known(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Known, ToolError> {
     let seen = cx.session.slot::<Ledger>().seen(&place.path);
-    let now = files.read_file(cx.permit, place, MAX_BYTES)?;
+    let now = files.read_file(cx.permit, place, MAX_BYTES);
+    let now = now.map_err(|error| by_command(error, "a command such as `sed` can change it"))?;
     let Some(seen) = seen else {
         if cx.session.slot::<ByPlan>().is_on() {
             let hash = sha256(&now.bytes);
             return Ok(Known { now, hash, base: Base::Current, shown: Shown::All });
+        }
+        if cx.session.slot::<Ledger>().is_undone(&place.path) {
+            let message = format!("{} was read, but not since an undo changed it", place.shown());
+            return Err(ToolError::new(code::MUST_READ_FIRST, message).hint("read it again, then repeat the call"));
         }
         return Err(unread(place));
     };
@@ -145,6 +155,14 @@ pub(super) fn stale(place: &Place) -> ToolError {
 /// Notes what the session has just written, and how much of it it has seen.
 pub(super) fn note(cx: &Cx<'_>, place: &Place, bytes: Vec<u8>, hash: [u8; 32], stamp: Stamp, shown: Shown) {
     cx.session.slot::<Ledger>().note(&place.path, Seen { hash: Some(hash), bytes: Some(bytes.into()), stamp, shown });
+}
+
+/// What is said of a file's other names, which keep what it held; nothing where it has none.
+pub(super) fn keep_former(shown: &str, other_names: u64) -> String {
+    match other_names {
+        0 => String::new(),
+        names => format!("[{shown} had {names} other name(s) by hard links; those keep the former text]\n"),
+    }
 }
 
 /// A hash as people write it.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Kind, Known, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::merge3;
 use nika_guard::{Effect, Effects, Place, classify};
-use nika_host::fs::{Change, Expect, Ledger, Workspace};
+use nika_host::fs::{Change, Expect, Ledger, Seen, Shown, Workspace};
 use nika_store::{CallChanges, Checkpoints, Hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,20 +133,30 @@ impl Tool for Undo {
         if dry_run {
             return Ok(answer(cx, &calls, &self.play(cx, &calls)?, true));
         }
-        let slots = retried(&self.files, cx, |locked| {
+        let (slots, written) = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &calls)?;
             let changes: Vec<Change> = slots.values().filter(|slot| slot.differs()).map(Slot::change).collect();
             let made = self.made(&calls);
-            if changes.is_empty() {
+            let written = if changes.is_empty() {
                 made.iter().try_for_each(|place| locked.remove_empty_dir(cx, place).map(drop))?;
+                Vec::new()
             } else {
-                locked.commit_and_empty(cx, changes, &made)?;
-            }
-            Ok(slots)
+                locked.commit_and_empty(cx, changes, &made)?
+            };
+            Ok((slots, written))
         })
         .await?;
+        let ledger = cx.session.slot::<Ledger>();
         for slot in slots.values() {
-            cx.session.slot::<Ledger>().forget(&slot.place.path);
+            let path = &slot.place.path;
+            let there = written.iter().find(|written| written.place.path == *path);
+            match there.and_then(|there| Some((there.after?, there.stamp?, slot.now.clone()?))) {
+                Some((hash, stamp, bytes)) => {
+                    let shown = Shown::default();
+                    ledger.brought_back(path, Seen { hash: Some(hash), bytes: Some(bytes.into()), stamp, shown });
+                }
+                None => ledger.forget_undone(path),
+            }
         }
         for call in &calls {
             self.checkpoints.mark_undone(&call.call, &cx.call.0)?;

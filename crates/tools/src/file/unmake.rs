@@ -131,7 +131,7 @@ impl Unmaker<'_> {
         let paths = plan.keys().map(PathBuf::as_path);
         layered::apply((self.files, self.cx, locked), paths, |changes| self.fill(changes, &plan), |_| Ok(()))?;
         for path in plan.keys() {
-            self.cx.session.slot::<Ledger>().forget(path);
+            self.cx.session.slot::<Ledger>().forget_undone(path);
         }
         Ok(unmade)
     }

@@ -15,7 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, hex, known, note, retried, stale};
+use super::edit::readable;
+use super::seen::{Base, Known, hex, known, note, retried, stale};
 use super::shown::shown_whole;
 
 /// Writes a whole file, with its directories. To replace an existing file, read all of it first. For a change
@@ -157,6 +158,7 @@ impl Write {
         if !matches!(known.base, Base::Current) {
             return Err(stale(place));
         }
+        unreadable(place, &known)?;
         let (bytes, kept) = encode(&known.now.bytes, content, &place.shown())?;
         if bytes != known.now.bytes {
             shown_whole(place, &known.shown, &known.now.bytes)?;
@@ -164,6 +166,16 @@ impl Write {
         let former = Some(known.now.bytes.clone());
         Ok(Planned { change: Change::replace(known.now, known.hash, bytes.clone()), bytes, former, kept })
     }
+}
+
+/// Refuses to replace what `read` could not show: it is no text, and nobody has seen what would be lost.
+fn unreadable(place: &Place, known: &Known) -> Result<(), ToolError> {
+    let Err(no) = detect(&known.now.bytes) else { return Ok(()) };
+    if known.shown == Shown::All {
+        return Ok(());
+    }
+    Err(ToolError::new(code::MUST_READ_FIRST, format!("{} cannot be shown, and would be lost: {no}", place.shown()))
+        .hint("delete it with change_set, which undo takes back, then write it anew"))
 }
 
 /// The bytes for `content` in a file that held `former`.
@@ -180,6 +192,7 @@ fn encode(former: &[u8], content: &str, shown: &str) -> Result<(Vec<u8>, Option<
     })?;
     let mut bytes = former.get(..detected.bom).unwrap_or_default().to_vec();
     bytes.extend(text);
+    readable(detected, &bytes, shown)?;
     Ok((bytes, Some(detected.encoding.name())))
 }
 

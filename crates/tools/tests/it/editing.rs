@@ -304,6 +304,35 @@ fn a_notebook_keeps_what_is_not_edited() {
         .says("0 cells now");
 }
 
+#[test]
+fn a_notebook_too_large_to_be_read_as_one_says_so() {
+    let world = world();
+    world.put("n.ipynb", "{\"cells\": []}\n".repeat(3 << 20).as_bytes());
+    let shown = world.call("read", json!({"file_path": "n.ipynb", "limit": 1}));
+    shown.says("{\"cells\": []}").says("[a notebook of over 32 MiB: shown as the file stands, not as cells]");
+}
+
+/// What could not be read again as the text that it is, is not written.
+#[test]
+fn an_edit_leaves_what_can_be_read_again() {
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let world = world();
+    for (bytes, new) in [(b"caf\xe9 one\n".to_vec(), "\u{1}"), (wide("one"), "──────")] {
+        world.put("a.txt", &bytes);
+        world.call("read", json!({"file_path": "a.txt"})).ok();
+        world.call("edit", edit("one", new)).refused(216);
+        let set = json!({"changes": [{"op": "edit", "file_path": "a.txt", "old_string": "one", "new_string": new}]});
+        assert!(world.call("change_set", set).refused(218).message.contains("NIKA-216"));
+        let content = if new == "\u{1}" { "café\u{1}\n" } else { new };
+        world.call("write", json!({"file_path": "a.txt", "content": content})).refused(216);
+        assert_eq!(std::fs::read(world.path("a.txt")).expect("it stands"), bytes);
+    }
+    world.put("a.txt", &wide("Files:\n├── src\n─────\n"));
+    world.call("read", json!({"file_path": "a.txt"})).says("├── src");
+    world.call("edit", edit("src", "──")).ok();
+    world.call("read", json!({"file_path": "a.txt"})).says("├── ──");
+}
+
 /// What shares a file's bytes under another name is not what was asked to be changed.
 #[test]
 fn a_hard_links_other_name_is_left_alone_and_that_is_said() {
@@ -316,6 +345,12 @@ fn a_hard_links_other_name_is_left_alone_and_that_is_said() {
     link("second");
     world.call("read", json!({"file_path": "a.txt"})).ok();
     world.call("write", json!({"file_path": "a.txt", "content": "three\n"})).says("1 other name").says("former text");
+    let notebook = r##"{"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["x"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"##;
+    world.put("n.ipynb", notebook.as_bytes());
+    std::fs::hard_link(world.path("n.ipynb"), world.path("n2.ipynb")).expect("a second name");
+    world.call("read", json!({"file_path": "n.ipynb"})).ok();
+    let cell = json!({"notebook_path": "n.ipynb", "cell_id": "a", "new_source": "y"});
+    world.call("notebook_edit", cell).says("1 other name").says("keep the former text");
     assert_eq!((world.text("a.txt").as_str(), world.text("second").as_str()), ("three\n", "two\n"));
 }
 

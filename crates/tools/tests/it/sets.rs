@@ -13,7 +13,7 @@ fn one_bad_change_and_none_is_made() {
         {"op": "edit", "file_path": "b", "old_string": "b", "new_string": "B"},
     ]});
     let refused = world.call("change_set", set.clone());
-    assert!(refused.refused(218).message.starts_with("change 3 (edit b): NIKA-203"));
+    assert!(refused.refused(218).message.starts_with("nothing was changed, as change 3 (edit b) is refused: NIKA-203"));
     assert_eq!(world.tree(), ["a", "b"]);
     assert_eq!(world.text("a"), "a\n");
     world.call("read", json!({"file_path": "b"})).ok();
@@ -363,4 +363,81 @@ fn a_set_changes_cells_of_notebooks_beside_other_files() {
     assert_eq!(world.text("a.txt"), "two\n");
     world.call("undo", json!({})).ok();
     assert_eq!((world.text("n.ipynb").as_str(), world.text("a.txt").as_str()), (NOTEBOOK, "one\n"));
+}
+
+/// What is to be sent as it stands has no words of ours behind it.
+#[test]
+fn the_text_that_a_set_hands_back_is_taken() {
+    let world = world().file("a.py", "def total(items):\n\treturn sum(items)\n");
+    world.call("read", json!({"file_path": "a.py"})).ok();
+    let set =
+        |old: &str| json!({"changes": [{"op": "edit", "file_path": "a.py", "old_string": old, "new_string": "pass"}]});
+    let refused = world.call("change_set", set("def total(items):\n    return sum(items)"));
+    let said = refused.refused(218).to_string();
+    let (_, back) = said.split_once("send exactly this as old_string:\n").expect("a text");
+    world.call("change_set", set(back)).ok();
+    assert_eq!(world.text("a.py"), "pass\n");
+}
+
+#[test]
+fn what_a_set_overlooks_and_what_other_names_keep_is_said() {
+    let world = world().file("a.txt", "one  \ntwo\n").file("b.txt", "b\n");
+    std::fs::hard_link(world.path("a.txt"), world.path("other")).expect("a second name");
+    for path in ["a.txt", "b.txt"] {
+        world.call("read", json!({"file_path": path})).ok();
+    }
+    let set = json!({"changes": [
+        {"op": "edit", "file_path": "a.txt", "old_string": "one\ntwo", "new_string": "uno\ndos"},
+        {"op": "edit", "file_path": "b.txt", "old_string": "b", "new_string": "c"},
+    ]});
+    let done = world.call("change_set", set);
+    done.says("[a.txt: an old_string matched but for blanks at line ends]");
+    done.says("[a.txt had 1 other name(s) by hard links; those keep the former text]");
+    assert_eq!(world.text("other"), "one  \ntwo\n");
+}
+
+/// A file that was read as text, and that another program made binary since, can be moved, deleted and written anew.
+#[test]
+fn what_is_no_text_any_more_can_still_be_dealt_with() {
+    let binary = &[0, 1, 2].repeat(50);
+    let world = world().file("b.dat", "text\n");
+    let delete = || world.call("change_set", json!({"changes": [{"op": "delete", "file_path": "b.dat"}]}));
+    let write = || world.call("write", json!({"file_path": "b.dat", "content": "new\n"}));
+    world.call("read", json!({"file_path": "b.dat"})).ok();
+    world.put("b.dat", binary);
+    delete().refused(218);
+    write().refused(212);
+    world.call("read", json!({"file_path": "b.dat"})).refused(214);
+    let refused = write();
+    assert!(refused.refused(203).to_string().contains("delete it with change_set"));
+    delete().ok();
+    write().ok();
+    world.call("undo", json!({"steps": 2})).ok();
+    assert_eq!(&std::fs::read(world.path("b.dat")).expect("it is back"), binary);
+}
+
+#[test]
+fn what_an_undo_brings_back_counts_as_read_where_it_was() {
+    let world = world().file("a.txt", "one\ntwo\n");
+    let edit =
+        |old: &str, new: &str| world.call("edit", json!({"file_path": "a.txt", "old_string": old, "new_string": new}));
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    edit("one", "ONE").ok();
+    world.call("undo", json!({})).ok();
+    edit("one", "uno").ok();
+    // With what another wrote in between, nobody has seen it as it is now.
+    let second = edit("uno", "eins").outcome.call.0;
+    world.put("a.txt", b"eins\ntwo\nthree\n");
+    world.call("undo", json!({"call_id": second})).ok();
+    assert!(edit("uno", "x").refused(203).message.contains("not since an undo changed it"));
+    assert_eq!(world.text("a.txt"), "uno\ntwo\nthree\n");
+}
+
+#[test]
+fn a_file_too_large_for_a_set_is_left_to_a_command() {
+    let world = world();
+    let file = std::fs::File::create(world.path("large")).expect("a file");
+    file.set_len((64 << 20) + 1).expect("a hole");
+    let refused = world.call("change_set", json!({"changes": [{"op": "delete", "file_path": "large"}]}));
+    assert!(refused.refused(218).to_string().ends_with("a command can move or delete it"));
 }
