@@ -13,9 +13,9 @@ use crate::fold::plain;
 const SLIP: u32 = 6;
 /// A slip is seldom longer. So where so many characters agree at an end, only where nearly as many do is another.
 const LONG: usize = 3;
-/// A slip may seem shorter than it was where letters happen to agree, by so many characters; hardly where a line ends with
-/// so many as they were sent.
-const LIKELY: usize = 2;
+/// A slip may seem shorter than it was where letters happen to agree, by so many characters; hardly where a line ends as it
+/// was sent.
+const MARGIN: u32 = 2;
 /// How many characters at an end are compared, and how far from it other ends are looked for.
 const COMPARED: usize = 48;
 const REACH: usize = 12;
@@ -56,8 +56,7 @@ fn stands(
     let costs = costs(&file, &sent);
     let cost = |at: usize| costs.get(at).copied().unwrap_or(NEVER);
     let are_words = [file.get(end.wrapping_sub(1)), sent.last()].iter().all(|c| c.is_some_and(|c| in_word(*c)));
-    let likely = if is_lines_end && are_words { LIKELY } else { agreeing(end) * usize::from(is_lines_end) };
-    let margin = LIKELY.saturating_sub(likely) as u32;
+    let margin = if is_lines_end && (are_words || agreeing(end) > 0) { 0 } else { MARGIN };
     let most = cost(end) + margin;
     let least = if agreeing(end) >= LONG { LONG - 1 } else { 0 };
     let rivals = |at: usize| cost(at) <= most && may_end(&file, at) && agreeing(at) >= least;

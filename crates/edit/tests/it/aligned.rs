@@ -63,8 +63,7 @@ fn a_piece_with_a_slip_in_it_comes_back_as_it_stands() {
         }
     }
     println!("{tally:?}");
-    // Of 20,000: 95 in 100 the same, 4 nothing, 1 with other blanks, and 3 in 1,000 something else: pieces of little
-    // but blanks.
+    // Of 20,000: 94 in 100 the same, 4 nothing, 1 with other blanks, and 13 something else: pieces of little but blanks.
     assert!(tally.same * 100 >= rounds * 90, "{tally:?}");
     assert!(tally.other * 100 <= rounds, "{tally:?}");
 }
@@ -171,7 +170,7 @@ fn a_text_that_is_handed_back_can_be_replaced_by_what_was_meant() {
         }
     }
     println!("{} wrong of {handed} handed back, {misses} missed", wrong.len());
-    // Of 28,595 misses 18,183 are handed back, 8 of them wrong, where letters put in by chance are those of the file.
+    // Of 28,630 misses 19,319 are handed back, 10 of them wrong, where letters put in by chance are those of the file.
     assert!(wrong.len() * 1000 <= handed, "{}", wrong.join("\n\n"));
     assert!(handed * 10 >= misses * 6, "{handed} of {misses}");
 }
