@@ -394,6 +394,51 @@ fn the_examples_of_the_shell_tools_hold() {
 }
 
 #[test]
+fn a_filter_finds_a_line_however_it_was_read_before_and_however_far_it_is() {
+    if !is_confined_here() {
+        return;
+    }
+    let long: String = format!("{}\n", "x".repeat(99)).repeat(279) + &"y".repeat(96) + "NEEDLE here\n";
+    let world = world()
+        .file("log1", &long)
+        .file("log2", &format!("{}\u{e9}b\n", "a".repeat(27_999)))
+        .file("log3", &("line of a build log\n".repeat(200_000) + "BUILD FAILED\nafter it\n"));
+    let mut peer = server(&world, "workspace");
+    let mut number = 0;
+    let mut start = |peer: &mut Peer, command: &str| {
+        number += 1;
+        let started = text(&peer.call("nika_bash", json!({"command": command, "run_in_background": true})));
+        assert!(started.contains(&format!("j{number}")), "{started}");
+        format!("j{number}")
+    };
+    let find = |peer: &mut Peer, job: &str, filter: &str| {
+        text(&peer.call("nika_job_output", json!({"job_id": job, "filter": filter, "wait_ms": 20_000})))
+    };
+    let job = start(&mut peer, "printf serv; read -r _; echo 'er ready'; read -r _");
+    assert!(text(&peer.call("nika_job_output", json!({"job_id": job, "wait_ms": 20_000}))).starts_with("serv\n"));
+    peer.call("nika_job_input", json!({"job_id": job, "text": "\n"}));
+    let found = find(&mut peer, &job, "server ready");
+    assert!(found.starts_with("server ready\n"), "{found}");
+    // Across the end of what one read gives, and far behind it: one call, and what was passed over is read.
+    for (log, filter, line) in [("log1", "NEEDLE here", "NEEDLE here\n["), ("log3", "^BUILD FAILED", "BUILD FAILED\n[")]
+    {
+        let job = start(&mut peer, &format!("cat {log}"));
+        let found = find(&mut peer, &job, filter);
+        assert!(found.contains(line) && found.lines().filter(|line| !line.starts_with('[')).count() == 1, "{found}");
+    }
+    let job = start(&mut peer, "cat log2");
+    find(&mut peer, &job, "never");
+    let mut read = |more: Value| {
+        let mut arguments = json!({"job_id": job});
+        arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        text(&peer.call("nika_job_output", arguments))
+    };
+    let (first, second) = (read(json!({"offset": 0})), read(json!({})));
+    assert!(!first.contains('\u{fffd}') && second.starts_with("\u{e9}b\n"), "{second}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
 fn an_interpreter_keeps_its_state() {
     if !is_confined_here() {
         return;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind, Mode, Permit, Policy, Stance};
-use nika_host::proc::{Exited, Job, Jobs, Order, Program, Reading, Until};
+use nika_host::proc::{Exited, Job, Jobs, Order, Program, Reading};
 
 /// Long enough for a machine that does other things, too.
 pub const LONG: Duration = Duration::from_secs(30);
@@ -60,8 +60,7 @@ pub fn text(job: &Job) -> String {
 /// Waits for a line that begins with `start`; the rest of it.
 pub fn line(job: &Job, start: &str) -> String {
     let there = |line: &[u8]| line.starts_with(start.as_bytes());
-    let chunk = job.read(&Reading::from(0).waiting(Until::Line(&there), LONG));
-    let text = String::from_utf8_lossy(&chunk.bytes).into_owned();
+    let text = job.find(&Reading { at_most: LONG, ..Reading::from(0) }, &there).text;
     let line = text.lines().find_map(|line| line.strip_prefix(start));
     line.unwrap_or_else(|| panic!("no {start:?} in {:?}", &text[..text.len().min(2000)])).trim().to_owned()
 }

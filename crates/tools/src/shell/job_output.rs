@@ -101,13 +101,13 @@ impl Tool for JobOutput {
         let (reader, pattern) = (Arc::clone(&job), filter.clone());
         let read = tokio::task::spawn_blocking(move || {
             let stopped = || cancel.is_cancelled();
-            let wanted = |line: &[u8]| pattern.as_ref().is_some_and(|pattern| pattern.is_match(line));
-            let until = match &pattern {
-                Some(_) => Until::Line(&wanted),
-                None => Until::Output,
-            };
+            let until = if wait.is_zero() { Until::Now } else { Until::Output };
             let reading = Reading { max_bytes: READ_BYTES, stopped: &stopped, ..Reading::from(cursor) };
-            reader.view(&reading.waiting(if wait.is_zero() { Until::Now } else { until }, wait))
+            let reading = reading.waiting(until, wait);
+            match &pattern {
+                Some(pattern) => reader.find(&reading, &|line| pattern.is_match(line)),
+                None => reader.view(&reading),
+            }
         });
         let view = read.await.map_err(|error| ToolError::new(code::BUG, format!("reading failed: {error}")))?;
         cx.check_cancelled()?;
@@ -119,7 +119,7 @@ impl Tool for JobOutput {
 fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
     let (id, summary) = (job.id(), job.summary());
     let chunk = &view.chunk;
-    let mut shown = lines(&view.text, filter);
+    let mut shown = lines(&view.text, None);
     if let Some(Picture { text, cursor: (line, column) }) = &view.screen {
         let drawn = lines(text, filter);
         if filter.is_none() || !drawn.is_empty() {

@@ -16,7 +16,7 @@ use rustix::process::Pid;
 use super::order::{Order, Stdin};
 use super::output::{Kept, from_spill};
 use super::screen::{self, Picture, Screen};
-use super::seek::Seek;
+use super::seek::{Found, Seek};
 use super::typed::{Keys, LONGEST_LINE, Line};
 use super::{END_WITHIN, GRACE, lock};
 use crate::proc::tree::{self, Input, Process};
@@ -49,13 +49,12 @@ pub enum State {
 }
 
 /// When a read of output is over.
-pub enum Until<'a> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
     /// At once.
     Now,
     /// When there is anything new.
     Output,
-    /// When a line after the cursor, or the beginning of one, pleases.
-    Line(&'a dyn Fn(&[u8]) -> bool),
     /// When the job has ended.
     End,
 }
@@ -66,24 +65,13 @@ pub struct Reading<'a> {
     pub cursor: u64,
     /// When it is over. A job that ends, or waits for input where no reader was told yet, ends every read: a server that
     /// would take keys can be waited for all the same.
-    pub until: Until<'a>,
+    pub until: Until,
     /// How long it waits at most.
     pub at_most: Duration,
     /// How many bytes it gives at most.
     pub max_bytes: usize,
     /// Asked every 20 ms: whether nobody wants the answer any more.
     pub stopped: &'a dyn Fn() -> bool,
-}
-
-impl fmt::Debug for Until<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Until::Now => "Now",
-            Until::Output => "Output",
-            Until::Line(_) => "Line",
-            Until::End => "End",
-        })
-    }
 }
 
 impl fmt::Debug for Reading<'_> {
@@ -99,7 +87,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The same, waiting at most `at_most` until `until`.
-    pub fn waiting(self, until: Until<'a>, at_most: Duration) -> Reading<'a> {
+    pub fn waiting(self, until: Until, at_most: Duration) -> Reading<'a> {
         Reading { until, at_most, ..self }
     }
 }
@@ -115,8 +103,6 @@ pub struct Chunk {
     pub next: u64,
     /// Whether there is more already.
     pub more: bool,
-    /// Whether the line that was waited for is there.
-    pub matched: bool,
     /// How the job stands.
     pub state: State,
 }
@@ -124,7 +110,7 @@ pub struct Chunk {
 /// A piece of output as a person would have read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// The piece; of a terminal's, without the beginning of what is not whole yet.
+    /// The piece, without the beginning of a character that is not whole yet, of a terminal's of a sequence either.
     pub chunk: Chunk,
     /// Its lines.
     pub text: String,
@@ -393,30 +379,62 @@ impl Job {
     /// Output from a cursor on.
     pub fn read(&self, reading: &Reading<'_>) -> Chunk {
         let until = Instant::now().checked_add(reading.at_most);
-        let (mut seek, mut stirs) = (Seek::from(reading.cursor), None);
+        let mut stirs = None;
         let mut inside = lock(&self.inside);
         loop {
-            let total = inside.kept.total();
-            let over = inside.exited.is_some() || (inside.waiting && !inside.told);
             let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
-            let last = over || left.is_zero() || (reading.stopped)();
-            let matched = match reading.until {
-                Until::Line(pleases) if last || seek.is_due(total, Instant::now()) => {
-                    seek.look(&inside.kept, inside.screen.as_ref(), Instant::now(), pleases)
-                }
-                _ => false,
-            };
             let done = match reading.until {
                 Until::Now => true,
-                Until::Output => over || (total > reading.cursor && is_settled(&inside, &mut stirs)),
-                Until::Line(_) => matched,
-                Until::End => over,
+                Until::Output => inside.kept.total() > reading.cursor && is_settled(&inside, &mut stirs),
+                Until::End => false,
             };
-            if done || last {
-                return self.chunk(inside, reading, matched);
+            if done || is_over(&inside) || left.is_zero() || (reading.stopped)() {
+                return self.chunk(inside, reading);
             }
             inside = self.wait_change(inside, left.min(LOOK));
         }
+    }
+
+    /// The lines from a cursor on that please, of a line that the cursor cuts all of it, and whether one stands on the
+    /// screen. The first is waited for; lines that do not please are passed over, however many they are. Its chunk has the
+    /// lines alone, at most as many bytes of them as are asked for, but one line whole.
+    pub fn find(&self, reading: &Reading<'_>, pleases: &dyn Fn(&[u8]) -> bool) -> View {
+        let until = Instant::now().checked_add(reading.at_most);
+        let mut found = Found::at_most(reading.max_bytes);
+        let mut inside = lock(&self.inside);
+        let mut seek = Seek::from(reading.cursor, &inside.kept, inside.screen.as_ref(), pleases);
+        loop {
+            let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
+            let last = is_over(&inside) || left.is_zero() || (reading.stopped)();
+            if last || seek.is_due(inside.kept.total(), Instant::now()) {
+                inside = self.gather(inside, &mut seek, pleases, &mut found);
+            }
+            if last || !found.is_empty() {
+                return found_view(inside, reading.cursor, &seek, found);
+            }
+            inside = self.wait_change(inside, left.min(LOOK));
+        }
+    }
+
+    fn gather<'a>(
+        &'a self,
+        mut inside: std::sync::MutexGuard<'a, Inside>,
+        seek: &mut Seek,
+        pleases: &dyn Fn(&[u8]) -> bool,
+        found: &mut Found,
+    ) -> std::sync::MutexGuard<'a, Inside> {
+        while let Some(piece) = seek.in_file(&inside.kept) {
+            // The job goes on while the file is read.
+            drop(inside);
+            let bytes = piece.read(seek);
+            inside = lock(&self.inside);
+            let tail_start = inside.kept.tail_start();
+            if seek.gather_piece((&piece, &bytes), tail_start, inside.screen.as_ref(), pleases, found).is_break() {
+                return inside;
+            }
+        }
+        seek.gather(&inside.kept, inside.screen.as_ref(), Instant::now(), pleases, found);
+        inside
     }
 
     fn wait_change<'a>(
@@ -430,7 +448,7 @@ impl Job {
         }
     }
 
-    fn chunk(&self, mut inside: std::sync::MutexGuard<'_, Inside>, reading: &Reading<'_>, matched: bool) -> Chunk {
+    fn chunk(&self, mut inside: std::sync::MutexGuard<'_, Inside>, reading: &Reading<'_>) -> Chunk {
         inside.told |= inside.waiting;
         let (total, tail_start) = (inside.kept.total(), inside.kept.tail_start());
         let cursor = reading.cursor.min(total);
@@ -453,7 +471,7 @@ impl Job {
             }
         }
         let next = cursor + skipped + bytes.len() as u64;
-        Chunk { more: next < total, bytes, skipped, next, matched, state }
+        Chunk { more: next < total, bytes, skipped, next, state }
     }
 
     /// The same, as it reads: of a terminal the lines that stood there, and its screen where a program draws on it.
@@ -461,16 +479,17 @@ impl Job {
         let mut chunk = self.read(reading);
         let cursor = chunk.next - chunk.bytes.len() as u64;
         let inside = lock(&self.inside);
+        if !matches!(chunk.state, State::Ended(_)) || chunk.more {
+            // What is nothing but a beginning, and has stayed that, is handed on: a wait would end at it again and again.
+            let whole = if inside.screen.is_some() { screen::whole } else { screen::whole_characters };
+            let whole = whole(&chunk.bytes);
+            chunk.bytes.truncate(if whole == 0 { chunk.bytes.len() } else { whole });
+            chunk.next = cursor + chunk.bytes.len() as u64;
+        }
         let Some(screen) = &inside.screen else {
             let text = String::from_utf8_lossy(&chunk.bytes).into_owned();
             return View { chunk, text, screen: None };
         };
-        if !matches!(chunk.state, State::Ended(_)) || chunk.more {
-            // What is nothing but a beginning, and has stayed that, is handed on: a wait would end at it again and again.
-            let whole = screen::whole(&chunk.bytes);
-            chunk.bytes.truncate(if whole == 0 { chunk.bytes.len() } else { whole });
-            chunk.next = cursor + chunk.bytes.len() as u64;
-        }
         let mut text = screen.lines(&chunk.bytes, cursor);
         if !text.is_empty() {
             text.push('\n');
@@ -682,4 +701,23 @@ fn state(inside: &Inside) -> State {
 fn is_settled(inside: &Inside, since: &mut Option<Instant>) -> bool {
     let since = since.get_or_insert_with(Instant::now);
     inside.screen.is_none() || inside.stirred.elapsed() >= SETTLED || since.elapsed() >= SETTLED_MOST
+/// Whether a wait is over: the job has ended, or waits for input and no reader was told.
+fn is_over(inside: &Inside) -> bool {
+    inside.exited.is_some() || (inside.waiting && !inside.told)
+}
+
+/// What was found, as it reads. A line that stands on the screen is not said twice.
+fn found_view(mut inside: std::sync::MutexGuard<'_, Inside>, cursor: u64, seek: &Seek, found: Found) -> View {
+    inside.told |= inside.waiting;
+    let screen = inside.screen.as_ref().and_then(|screen| screen.since(cursor));
+    let mut text = String::from_utf8_lossy(&found.lines).into_owned();
+    if let Some(picture) = &screen {
+        let is_drawn = |line: &str| picture.text.lines().any(|drawn| drawn == line);
+        text = text.lines().filter(|line| !is_drawn(line)).flat_map(|line| [line, "\n"]).collect();
+    }
+    let (next, state) = (seek.next(), state(&inside));
+    let more = next < inside.kept.total();
+    View { chunk: Chunk { bytes: found.lines, skipped: seek.skipped, next, more, state }, text, screen }
+}
+
 }

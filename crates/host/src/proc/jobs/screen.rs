@@ -157,6 +157,11 @@ pub(super) fn whole(bytes: &[u8]) -> usize {
     if let Some(at) = cut.filter(|at| !is_over(&bytes[at + 1..])) {
         return at;
     }
+    whole_characters(bytes)
+}
+
+/// How many of these bytes end between characters.
+pub(super) fn whole_characters(bytes: &[u8]) -> usize {
     // A character has four bytes at most.
     (1..=bytes.len().min(3))
         .map(|back| bytes.len() - back)

@@ -23,7 +23,8 @@ fn keys(text: &str) -> Vec<u8> {
 /// What stands there once a line pleases.
 fn shows(job: &Job, cursor: u64, text: &str) -> (String, u64) {
     let there = |line: &[u8]| String::from_utf8_lossy(line).contains(text);
-    let view = job.view(&Reading::from(cursor).waiting(Until::Line(&there), LONG));
+    job.find(&Reading { at_most: LONG, ..Reading::from(cursor) }, &there);
+    let view = job.view(&Reading::from(cursor));
     let screen = view.screen.map(|picture| picture.text).unwrap_or_default();
     let shown = format!("{}{screen}", view.text);
     assert!(shown.contains(text), "no {text:?} in {shown:?}");
@@ -33,7 +34,7 @@ fn shows(job: &Job, cursor: u64, text: &str) -> (String, u64) {
 /// Whether a line comes that is this.
 fn finds(job: &Job, text: &str) -> bool {
     let there = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line) == text.as_bytes();
-    job.read(&Reading::from(0).waiting(Until::Line(&there), LONG)).matched
+    !job.find(&Reading { at_most: LONG, ..Reading::from(0) }, &there).text.is_empty()
 }
 
 #[test]
