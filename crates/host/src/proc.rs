@@ -31,7 +31,7 @@ pub use jobs::{
     Reachable, Reading, StartError, State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until, View,
 };
 pub use limits::{Limits, limit_self};
-pub use repl::{Code, Evaluated, Language, Outcome, Repls};
+pub use repl::{Code, Evaluated, Language, Outcome, PRINTED_BYTES, Repls};
 pub use supervise::supervise;
 pub use tree::Process;
 pub use wire::{Exited, Held, How, KilledBy, Reached};

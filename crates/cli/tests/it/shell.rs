@@ -455,6 +455,19 @@ fn an_interpreter_keeps_its_state() {
     assert!(text(&python("x + 2")).starts_with("22\n"));
     let refused = python("open('/etc/nika-was-here', 'w')");
     assert!(text(&refused).contains("Read-only file system"), "{refused}");
+    let broke_off = text(&python("raise KeyboardInterrupt"));
+    assert!(broke_off.contains("the code interrupted itself") && !broke_off.contains("time was up"), "{broke_off}");
+    // What an answer has no room for is in the file that it names, all of it.
+    for (code, end) in
+        [("for i in range(60000): print('line', i)", "line 59999\n["), ("'v' * 40000 + 'END'", "END'\n[")]
+    {
+        let cut = text(&python(code));
+        let file =
+            cut.split("bytes: ").nth(1).and_then(|rest| rest.split(']').next()).unwrap_or_else(|| panic!("{cut}"));
+        assert!(std::fs::read_to_string(file).expect("it is there").contains(end), "{code}");
+    }
+    let nul = peer.call("nika_repl", json!({"language": "bash", "code": "echo a\u{0}b"}));
+    assert!(text(&nul).contains("NIKA-100"), "{nul}");
     assert_eq!(peer.end(), 0);
     world
         .run(&["call", "repl", "language=bash", "code=true", "--mode", "workspace"])

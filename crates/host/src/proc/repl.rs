@@ -26,10 +26,13 @@ const INTERRUPT_WITHIN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(50);
 /// How long an interpreter has to take code: one that lives takes it at once.
 const SEND_WITHIN: Duration = Duration::from_secs(10);
-/// Bytes of the beginning and of the end of what code prints that are kept.
-const KEPT_BYTES: usize = 64 << 10;
-/// A value is at most 32 KiB; with its frame it fits in what an output keeps of its end.
-const TAIL_BYTES: usize = 1 << 20;
+/// Bytes of what a piece of code prints that are kept: a log that is worth reading. Of more its end is kept, too.
+pub const PRINTED_BYTES: usize = 4 << 20;
+/// Bytes of that end.
+const END_BYTES: usize = 64 << 10;
+/// What the job keeps of its end: so much a piece of code can print before any of it is read here. A value is at most 1
+/// MiB, so that it fits in with its frame.
+const TAIL_BYTES: usize = PRINTED_BYTES;
 /// The byte before a frame: the record separator.
 const FRAME: u8 = 0x1e;
 
@@ -76,6 +79,8 @@ pub enum Outcome {
     Failed,
     /// It took too long, or nobody wanted it any more, and was interrupted. What it did before stays.
     Interrupted,
+    /// It raised, or sent itself, the interrupt.
+    BrokeOff,
     /// The interpreter is gone, and all its state with it; this is why. The next call begins anew.
     Lost(String),
 }
@@ -233,8 +238,12 @@ impl Kept {
                 let _ = self.job.signal(libc::SIGINT);
             }
         };
-        // What an interrupted piece of bash returns is a status like any other.
-        let outcome = if interrupted && outcome == Outcome::Done { Outcome::Interrupted } else { outcome };
+        let outcome = match outcome {
+            // What an interrupted piece of bash returns is a status like any other.
+            Outcome::Done if interrupted => Outcome::Interrupted,
+            Outcome::Interrupted if !interrupted => Outcome::BrokeOff,
+            outcome => outcome,
+        };
         let (head, omitted, tail) = seen.output();
         let recorded = self.recorder().and_then(|recorder| recorder.settle(&self.processes()));
         // Of an interpreter that is gone its job knows.
@@ -313,12 +322,12 @@ impl Seen {
     }
 
     fn keep(&mut self, printed: &[u8]) {
-        let room = if self.omitted > 0 || !self.tail.is_empty() { 0 } else { KEPT_BYTES - self.head.len() };
+        let room = if self.omitted > 0 || !self.tail.is_empty() { 0 } else { PRINTED_BYTES - self.head.len() };
         let (head, tail) = printed.split_at(room.min(printed.len()));
         self.head.extend_from_slice(head);
         self.tail.extend_from_slice(tail);
-        if self.tail.len() > 2 * KEPT_BYTES {
-            let over = self.tail.len() - KEPT_BYTES;
+        if self.tail.len() > 2 * END_BYTES {
+            let over = self.tail.len() - END_BYTES;
             self.tail.drain(..over);
             self.omitted += over as u64;
         }
@@ -362,12 +371,13 @@ mod tests {
     #[test]
     fn a_lot_of_output_is_cut_in_the_middle() {
         let mut seen = Seen::new("token");
-        for n in 0..100_000 {
+        for n in 0..1_000_000 {
             seen.push(format!("{n}\n").as_bytes(), 0);
         }
         seen.push(b"\x1etoken failed 0\n", 0);
         let (head, omitted, tail) = seen.output();
-        assert!(head.starts_with(b"0\n1\n") && tail.ends_with(b"99999\n"));
-        assert_eq!(head.len() as u64 + omitted + tail.len() as u64, 588_890);
+        assert!(head.starts_with(b"0\n1\n") && tail.ends_with(b"999999\n"));
+        assert_eq!(head.len(), PRINTED_BYTES);
+        assert_eq!(head.len() as u64 + omitted + tail.len() as u64, 6_888_890);
     }
 }

@@ -150,13 +150,46 @@ fn output_cannot_pass_for_the_end() {
 }
 
 #[test]
-fn a_lot_of_output_and_a_long_value_are_cut() {
+fn what_an_answer_has_in_a_file_is_kept_whole_and_what_is_cut_says_so() {
     let repls = repls();
-    let evaluated = within(&repls, Language::Python, "for i in range(200_000): print(i)\n'v' * 1_000_000", LONG);
+    let (output, value) =
+        eval(&repls, Language::Python, "for i in range(60_000): print('line', i)\n'v' * 40_000 + 'END'");
+    assert_eq!((output.lines().count(), value.len()), (60_000, 40_005));
+    assert!(output.ends_with("line 59999\n") && value.ends_with("END'"));
+    // Output that no code waits for, as fast as it comes.
+    let (output, _) = eval(&repls, Language::Bash, "head -c 3000000 /dev/zero | tr '\\0' x");
+    assert_eq!(output.len(), 3_000_000);
+    let evaluated = within(&repls, Language::Python, "for i in range(1_000_000): print(i)\n'\u{e9}' * 1_000_000", LONG);
     assert_eq!(evaluated.outcome, Outcome::Done);
-    assert!(evaluated.omitted > 1_000_000 && evaluated.tail.ends_with(b"199999\n"), "{}", evaluated.omitted);
+    assert!(evaluated.omitted > 1_000_000 && evaluated.tail.ends_with(b"999999\n"), "{}", evaluated.omitted);
     assert!(evaluated.head.starts_with(b"0\n1\n"));
-    assert_eq!(evaluated.value.expect("a value").len(), 32 << 10);
+    let value = evaluated.value.expect("a value");
+    assert!(
+        value.ends_with("\u{e9}\n[951427 bytes of 2000002 of this value left out: print it to a file]"),
+        "{}",
+        value.len()
+    );
+    let long = "({ [Symbol.for('nodejs.util.inspect.custom')]: () => '\u{e9}'.repeat(1e6) })";
+    let (_, value) = eval(&repls, Language::Node, long);
+    assert!(
+        value.ends_with("\u{e9}\n[951424 bytes of 2000000 of this value left out: print it to a file]"),
+        "{}",
+        value.len()
+    );
+}
+
+#[test]
+fn code_that_interrupts_itself_is_not_said_to_have_been_late() {
+    let repls = repls();
+    for (language, code) in [
+        (Language::Python, "raise KeyboardInterrupt"),
+        (Language::Python, "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(99)"),
+        (Language::Node, "process.kill(process.pid, 'SIGINT'); while (true);"),
+    ] {
+        let evaluated = within(&repls, language, code, LONG);
+        assert_eq!(evaluated.outcome, Outcome::BrokeOff, "{code}: {evaluated:?}");
+        assert!(!within(&repls, language, "1", LONG).fresh, "{code}");
+    }
 }
 
 #[test]

@@ -68,7 +68,15 @@ impl Tool for Repl {
         if let Some(ms) = params.timeout_ms.filter(|ms| *ms == 0 || *ms > MOST_MS) {
             return Err(ToolError::argument("timeout_ms", format!("takes 1 to {MOST_MS}, not {ms}")));
         }
-        let language = params.language.language().program();
+        let language = params.language.language();
+        // Bash drops it, and so waits for a byte that never comes.
+        if language == Language::Bash && params.code.contains('\0') {
+            return Err(ToolError::argument(
+                "code",
+                "has a NUL character, which bash cannot read: write it as `\\0` for printf",
+            ));
+        }
+        let language = language.program();
         let why = format!("code for {language}, which nobody reads beforehand");
         let argv = vec!["repl".to_owned(), language.to_owned()];
         Ok(Effects::one(Effect::Exec(Exec::plain(vec![argv], ExecKind::Opaque, why))))
@@ -155,7 +163,7 @@ impl Interpreter {
 }
 
 fn answer(evaluated: &Evaluated, language: Language, held: Option<&Held>, most: Access, bounded: bool) -> Output {
-    let mut text = report::ends(&evaluated.head, evaluated.omitted, &evaluated.tail);
+    let mut text = report::printed(evaluated);
     let line = |text: &mut String, more: &str| {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -174,6 +182,7 @@ fn answer(evaluated: &Evaluated, language: Language, held: Option<&Held>, most: 
         },
         ReplOutcome::Failed => ("failed".to_owned(), true),
         ReplOutcome::Interrupted => ("interrupted, its time was up; its state stays".to_owned(), true),
+        ReplOutcome::BrokeOff => ("broke off: the code interrupted itself; its state stays".to_owned(), true),
         ReplOutcome::Lost(why) => (format!("the interpreter is gone and its state with it: {why}"), true),
     };
     let fresh = if evaluated.fresh { " · a new interpreter" } else { "" };

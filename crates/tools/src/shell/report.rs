@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nika_contract::text;
 use nika_guard::bash::exit;
-use nika_host::proc::{Exited, Held, How, KilledBy, Summary};
+use nika_host::proc::{Evaluated, Exited, Held, How, KilledBy, PRINTED_BYTES, Summary};
 
 /// Characters of output at each end of an answer: together within what answers may have by default.
 const END_CHARS: usize = 14_000;
@@ -46,12 +46,12 @@ fn nth_char_back(text: &str, n: usize) -> usize {
     text.char_indices().rev().nth(n.saturating_sub(1)).map_or(text.len(), |(at, _)| text.len() - at)
 }
 
-/// Both ends of what was printed, as far as they are at hand.
-pub(super) fn ends(head: &[u8], omitted: u64, tail: &[u8]) -> String {
+/// What a piece of code printed: all that is at hand, as [`output`] has it.
+pub(super) fn printed(evaluated: &Evaluated) -> String {
+    let (head, omitted, tail) = (evaluated.head.clone(), evaluated.omitted, evaluated.tail.clone());
     let total = (head.len() + tail.len()) as u64 + omitted;
-    let summary =
-        Summary { head: head.to_vec(), omitted, tail: tail.to_vec(), total, spilled: None, spill_error: None };
-    output(&summary)
+    let why = format!("no more than {} MiB of what a call prints are kept", PRINTED_BYTES >> 20);
+    output(&Summary { head, omitted, tail, total, spilled: None, spill_error: Some(why) })
 }
 
 /// Characters of a line that says how it goes.

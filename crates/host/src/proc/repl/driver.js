@@ -2,7 +2,15 @@
 (() => {
   const { Socket } = require('net'), { createRequire } = require('module'), path = require('path');
   const util = require('util'), vm = require('vm');
-  const LONGEST = 32768;
+  // More has no room in what is kept of output that nobody has read yet.
+  const LONGEST = 1 << 20;
+  const bounded = (value) => {
+    if (value.length <= LONGEST) return value;
+    let end = LONGEST;
+    while ((value[end] & 0xc0) === 0x80) end -= 1;
+    const left = `\n[${value.length - end} bytes of ${value.length} of this value left out: print it to a file]`;
+    return Buffer.concat([value.subarray(0, end), Buffer.from(left)]);
+  };
   const write = process.stdout.write.bind(process.stdout), complain = process.stderr.write.bind(process.stderr);
   globalThis.require = createRequire(path.join(process.cwd(), '[input]'));
   let count = 0, interrupt = null;
@@ -37,7 +45,7 @@
       else { status = 'failed'; complain(`Uncaught ${util.inspect(error)}\n`); }
     }
     interrupt = null;
-    const bytes = Buffer.from(value).subarray(0, LONGEST);
+    const bytes = bounded(Buffer.from(value));
     write(Buffer.concat([Buffer.from(`\x1e${token} ${status} ${bytes.length}\n`), bytes]));
   };
   let pending = Buffer.alloc(0), turn = Promise.resolve();

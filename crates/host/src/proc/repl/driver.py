@@ -51,7 +51,7 @@ def drive():
                 result = eval(compile(last, name, "eval"), main.__dict__)
                 if result is not None:
                     main._ = result
-                    value = repr(result).encode("utf-8", "backslashreplace")
+                    value = bounded(repr(result).encode("utf-8", "backslashreplace"))
             busy = False
         except KeyboardInterrupt:
             busy = False
@@ -71,10 +71,18 @@ def drive():
                 stream.flush()
             except Exception:
                 pass
-        frame = b"\x1e%s %s %d\n%s" % (token, status, len(value[:LONGEST]), value[:LONGEST])
+        frame = b"\x1e%s %s %d\n%s" % (token, status, len(value), value)
         while frame:
             frame = frame[os.write(answers, frame):]
 
 
-LONGEST = 32768
+def bounded(value):
+    if len(value) <= LONGEST:
+        return value
+    begin = value[:LONGEST].decode("utf-8", "ignore").encode()
+    return begin + b"\n[%d bytes of %d of this value left out: print it to a file]" % (len(value) - len(begin), len(value))
+
+
+# More has no room in what is kept of output that nobody has read yet.
+LONGEST = 1 << 20
 drive()
