@@ -41,6 +41,8 @@ pub const TOOL_GLOB: &str = "ToolGlob";
 pub const TOOL_GREP: &str = "ToolGrep";
 /// A command was run.
 pub const TOOL_BASH: &str = "ToolBash";
+/// A command asked for a host.
+pub const HOST_ASKED: &str = "HostAsked";
 /// A page was fetched.
 pub const WEB_FETCH: &str = "WebFetch";
 /// The web was searched.
@@ -157,6 +159,12 @@ pub const TABLE: &[Event] = &[
         name: TOOL_BASH,
         when: "`bash` answered",
         fields: "call and the tool's facts: exit_code, wall_ms, sandbox (the profile that held), cwd, job",
+    },
+    Event {
+        name: HOST_ASKED,
+        when: "a command, of a call or a job, asked the proxy for a host: the first time for each port and outcome, at most \
+               1000 for one command",
+        fields: "call, job, host, port, refused (why it was not reached; null where it was)",
     },
     Event {
         name: WEB_FETCH,

@@ -34,8 +34,8 @@ pub use nika_guard::pathtext;
 pub use output::{Block, Output};
 pub use port::{
     Alone, Asked, Asker, Before, Beside, BoxFuture, Choice, Clock, Dress, Herald, Inquiry, Kind, Known, Lasting, More,
-    News, Nobody, Offer, Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent, Spoken,
-    Unbounded, Undo,
+    News, Nobody, Noting, Offer, Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent,
+    Spoken, Unbounded, Undo,
 };
 pub use rehearsal::{Held, Rehearsal};
 pub use schema::{inline_schema, input_schema, output_schema};

@@ -146,6 +146,9 @@ impl Asker for Nobody {
     }
 }
 
+/// Writes lines of a call to the journal.
+pub type Noting = Arc<dyn Fn(&'static str, Map<String, Value>) + Send + Sync>;
+
 /// What a running call has beside it: somebody who can be asked about what came up on the way, and the journal.
 pub trait Beside: Send + Sync {
     /// Who can be asked.
@@ -153,6 +156,11 @@ pub trait Beside: Send + Sync {
 
     /// Writes a line of the call's to the journal.
     fn note(&self, event: &'static str, fields: Map<String, Value>);
+
+    /// The same for what goes on when the call has ended.
+    fn noting(&self) -> Noting {
+        Arc::new(|_, _| ())
+    }
 
     /// What was held of the call's rehearsal when a person said yes to it.
     fn held(&self) -> Option<&Held> {

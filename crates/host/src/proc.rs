@@ -27,8 +27,8 @@ pub use hook::{HookEnd, HookRunner, RunningHook};
 pub use isolated::{Crash, Isolated, Running};
 pub(crate) use jobs::MARK;
 pub use jobs::{
-    Bounds, Chunk, Confinement, GRACE, Job, Jobs, Listed, Notice, OnEnd, Order, Peer, PeerPipes, Picture, Program,
-    Reachable, Reading, StartError, State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until, View,
+    Bounds, Chunk, Confinement, GRACE, Job, Jobs, Listed, Notice, OnEnd, OnHost, Order, Peer, PeerPipes, Picture,
+    Program, Reachable, Reading, StartError, State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until, View,
 };
 pub use limits::{Limits, limit_self};
 pub use repl::{Code, Evaluated, Language, Outcome, PRINTED_BYTES, Repls};

@@ -76,3 +76,29 @@ fn lines_can_be_followed() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
 }
+
+#[test]
+fn whom_commands_ask_for_is_written_down_also_when_their_call_has_ended() {
+    if !crate::shell::is_confined_here() || std::process::Command::new("curl").arg("--version").output().is_err() {
+        return;
+    }
+    let world = world();
+    let allow = ["--mode", "workspace", "--allow", "net(10.0.0.1)", "--allow", "net(10.0.0.2)"];
+    let mut peer = Peer::start(world.nika(&[&["serve", "--list", "all"][..], &allow].concat()));
+    peer.initialize("2025-11-25");
+    let asks = "curl -s http://10.0.0.1/; curl -s http://10.0.0.1/; curl -s http://10.0.0.2:8080/";
+    let said = peer.call("nika_bash", serde_json::json!({"command": asks}));
+    assert!(said.to_string().contains("the sandbox refused 10.0.0.1:80"), "{said}");
+    peer.call("nika_bash", serde_json::json!({"command": asks, "run_in_background": true}));
+    peer.call("nika_job_output", serde_json::json!({"job_id": "j2", "wait_ms": 20_000, "filter": "^never$"}));
+    assert_eq!(peer.end(), 0);
+    let shown = world.run(&["log", "show"]);
+    for line in [
+        "j1 asked for 10.0.0.1:80, which was refused",
+        "j1 asked for 10.0.0.2:8080, which was refused",
+        "j2 asked for 10.0.0.1:80, which was refused",
+        "j2 asked for 10.0.0.2:8080, which was refused",
+    ] {
+        assert_eq!(shown.out.matches(line).count(), 1, "{line}: {}", shown.out);
+    }
+}

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
-use nika_contract::{Asker, Beside, Cx, Held, Output, Prepared, Scene, Spec, ToolError, Undo, code};
+use nika_contract::{Asker, Beside, CallId, Cx, Held, Noting, Output, Prepared, Scene, Spec, ToolError, Undo, code};
 use serde_json::{Map, Value};
 
 use crate::dispatch::Runtime;
@@ -91,16 +91,25 @@ impl Beside for AtHand<'_> {
     }
 
     fn note(&self, event: &'static str, fields: Map<String, Value>) {
-        let mut line = Map::new();
-        line.insert("call".into(), self.begun.call.0.as_str().into());
-        line.extend(fields);
         // A journal that is lost is met by the call's own last line.
-        let _ = self.session.log(&self.runtime.log_to(), event, &line);
+        let _ = self.session.log(&self.runtime.log_to(), event, &line_of(&self.begun.call, fields));
+    }
+
+    fn noting(&self) -> Noting {
+        let (scribe, call) = (self.session.scribe(), self.begun.call.clone());
+        Arc::new(move |event, fields| _ = scribe.log(event, &line_of(&call, fields)))
     }
 
     fn held(&self) -> Option<&Held> {
         self.held
     }
+}
+
+fn line_of(call: &CallId, fields: Map<String, Value>) -> Map<String, Value> {
+    let mut line = Map::new();
+    line.insert("call".into(), call.0.as_str().into());
+    line.extend(fields);
+    line
 }
 
 /// `work`, whose panic is an error of its own and of nobody else.

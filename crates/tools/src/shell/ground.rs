@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use nika_contract::{Cx, News, SessionState, ToolError, code};
+use nika_contract::{Cx, News, SessionState, ToolError, code, event, text};
 use nika_guard::bash::{ANY_HOST, Scratch, Site};
 use nika_guard::profile::{Access, Instead, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, Place, classify};
 use nika_host::fs::Workspace;
 use nika_host::git::{Finder, settled_indexes};
-use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
+use nika_host::proc::{Job, Jobs, Notice, OnHost, Order, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
 use nika_host::scratch::{self, Taker};
+use serde_json::Value;
 
 use super::of_git::names_git;
 use super::over::Wanted;
@@ -512,6 +513,9 @@ impl Ground {
             let programs = self.programs.get_or_init(|| scratch::program_places(path_of(&order.profile.env)));
             order.caches.iter().for_each(|caches| caches.put_into(cx.permit, &mut order.profile, programs));
         }
+        if !order.profile.hosts.is_empty() {
+            order.asked = Some(noting_hosts(cx));
+        }
         // What a person has to allow is allowed to this call; a file would hand it to every later one.
         let asked = cx.permit.answered_by().is_some() || cx.permit.rehearses();
         order.output.spill = (!asked).then(|| self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
@@ -530,6 +534,26 @@ impl Ground {
             ToolError::new(code::NO_SUCH_JOB, format!("there is no job {id} in this session")).hint(hint)
         })
     }
+}
+
+/// Characters of a host's name that the journal keeps: the longest name has 253.
+const HOST_CHARS: usize = 260;
+
+/// Writes to the journal whom a command asks for, also when its call has ended.
+fn noting_hosts(cx: &Cx<'_>) -> OnHost {
+    let note = cx.beside.noting();
+    OnHost(Arc::new(move |job, reached| {
+        let fields = [
+            ("job", job.into()),
+            ("host", text::preview(&reached.host, HOST_CHARS).into()),
+            ("port", reached.port.into()),
+            ("refused", reached.refused.as_deref().into()),
+        ];
+        note(
+            event::HOST_ASKED,
+            fields.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect(),
+        );
+    }))
 }
 
 fn is_outside(place: &Place) -> bool {

@@ -78,6 +78,15 @@ impl Fold {
                 let took = format!("{}.{} ms", took / 1000, took / 100 % 10);
                 Some(begun.shown(call, &verdict(line), &took))
             }
+            event::HOST_ASKED => {
+                let [job, host] = ["job", "host"].map(|name| line[name].as_str().unwrap_or_default());
+                let became = match line["refused"].as_str() {
+                    None => "was reached".to_owned(),
+                    Some(why) => format!("was refused: {why}"),
+                };
+                let said = format!("{job} asked for {host}:{}, which {became}", line["port"]);
+                Some(format!("{}  {}", time::readable(at), text::harmless(&said)))
+            }
             event::SESSION_STARTED => {
                 let mode = line["mode"].as_str().unwrap_or_default();
                 Some(format!("{}  began in mode {mode}", time::readable(at)))
@@ -157,6 +166,17 @@ mod tests {
     fn refusals_and_failures_differ() {
         for (code, want) in [
             ("NIKA-205", "refused NIKA-205"),
+    #[test]
+    fn a_host_that_a_command_asked_for_is_a_line() {
+        let shown = |refused: Value| {
+            let line = json!({"at": 0, "event": "HostAsked", "call": "c1", "job": "j1", "host": "a\u{1b}.example",
+                "port": 443, "refused": refused});
+            Fold::default().take(&line).expect("a line")
+        };
+        assert!(shown(Value::Null).ends_with("j1 asked for a\u{241b}.example:443, which was reached"));
+        assert!(shown("it is not allowed".into()).ends_with(":443, which was refused: it is not allowed"));
+    }
+
             ("NIKA-106", "refused NIKA-106"),
             ("NIKA-107", "refused NIKA-107"),
             ("NIKA-202", "failed NIKA-202"),

@@ -27,7 +27,7 @@ use crate::scratch::Caches;
 
 /// How often a wait looks at whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
-/// How many requests to hosts are remembered.
+/// How many hosts that were asked for are remembered.
 const MOST_REACHED: usize = 1000;
 /// The end of a terminal's input: what the key Ctrl-D sends.
 const END_OF_INPUT: u8 = 4;
@@ -514,15 +514,20 @@ impl Job {
         }
     }
 
-    /// The hosts that it asked for so far, the first thousand of them.
+    /// The hosts that it asked for so far, each with a port and what came of it; the first thousand of them.
     pub fn hosts(&self) -> Vec<Reached> {
         lock(&self.inside).reached.clone()
     }
 
     pub(super) fn reached(&self, reached: Reached) {
         let mut inside = lock(&self.inside);
-        if inside.reached.len() < MOST_REACHED {
-            inside.reached.push(reached);
+        if inside.reached.len() >= MOST_REACHED || inside.reached.contains(&reached) {
+            return;
+        }
+        inside.reached.push(reached.clone());
+        drop(inside);
+        if let Some(asked) = &self.order.asked {
+            (asked.0)(&self.id, &reached);
         }
     }
 
@@ -696,11 +701,6 @@ fn state(inside: &Inside) -> State {
     }
 }
 
-/// Whether what is new can be read: at once, and on a terminal when it is quiet. `since` is when something new was first
-/// there.
-fn is_settled(inside: &Inside, since: &mut Option<Instant>) -> bool {
-    let since = since.get_or_insert_with(Instant::now);
-    inside.screen.is_none() || inside.stirred.elapsed() >= SETTLED || since.elapsed() >= SETTLED_MOST
 /// Whether a wait is over: the job has ended, or waits for input and no reader was told.
 fn is_over(inside: &Inside) -> bool {
     inside.exited.is_some() || (inside.waiting && !inside.told)
@@ -720,4 +720,9 @@ fn found_view(mut inside: std::sync::MutexGuard<'_, Inside>, cursor: u64, seek: 
     View { chunk: Chunk { bytes: found.lines, skipped: seek.skipped, next, more, state }, text, screen }
 }
 
+/// Whether what is new can be read: at once, and on a terminal when it is quiet. `since` is when something new was first
+/// there.
+fn is_settled(inside: &Inside, since: &mut Option<Instant>) -> bool {
+    let since = since.get_or_insert_with(Instant::now);
+    inside.screen.is_none() || inside.stirred.elapsed() >= SETTLED || since.elapsed() >= SETTLED_MOST
 }

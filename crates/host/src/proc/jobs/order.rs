@@ -1,5 +1,6 @@
 //! What a job is: a program, where its input comes from, its bounds, whose it is.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use super::output::Bounds;
 use super::{GRACE, terminal};
 use crate::git::Before;
 use crate::proc::tree::Input;
-use crate::proc::wire;
+use crate::proc::wire::{self, Reached};
 use crate::record::Recorder;
 use crate::sandbox::Stops;
 use crate::scratch::Caches;
@@ -89,6 +90,22 @@ pub struct Order {
     pub network: Reachable,
     /// Where it writes the caches of tools, held as long as anything of it lives.
     pub caches: Option<Arc<Caches>>,
+    /// Who is told of the hosts that it asks for.
+    pub asked: Option<OnHost>,
+}
+
+/// Hears each host that a job asks for, the first time for each port and outcome: its id, and what came of it. Called on
+/// the job's own thread.
+#[derive(Clone)]
+pub struct OnHost(pub Arc<Hears>);
+
+/// What hears it.
+pub type Hears = dyn Fn(&str, &Reached) + Send + Sync;
+
+impl fmt::Debug for OnHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnHost").finish_non_exhaustive()
+    }
 }
 
 /// Whom a command without hosts reaches.
@@ -127,6 +144,7 @@ impl Order {
             trial: false,
             network: Reachable::Itself,
             caches: None,
+            asked: None,
         }
     }
 
