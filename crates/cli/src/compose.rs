@@ -422,7 +422,11 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         limits: Limits { max_output_chars: effective.max_output_chars.clone() },
         hooks: Hooks {
             list: effective.hooks.clone(),
-            runner: HookRunner { dir: ground.root().to_owned(), env: world.hook_env(&ground.written()) },
+            runner: HookRunner {
+                dir: ground.root().to_owned(),
+                env: world.hook_env(&ground.written()),
+                guard: Some(world.exe()),
+            },
         },
         messages: effective.messages.clone(),
         budgets: effective.budgets.clone(),

@@ -43,12 +43,16 @@ use crate::failure::Failure;
 /// The hidden word that makes this program the supervisor of one command. It is looked for before anything else:
 /// a supervisor has one thread, and starts often.
 const SUPERVISE: &str = "__run";
+/// The hidden word that makes it the guard of one hook.
+const GUARD: &str = "__guard";
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
-        return nika_host::proc::supervise();
-    }
     let argv: Vec<_> = std::env::args_os().collect();
+    match argv.get(1) {
+        Some(word) if word == SUPERVISE => return nika_host::proc::supervise(),
+        Some(word) if word == GUARD => return nika_host::proc::guard(std::io::stdin().lock()),
+        _ => {}
+    }
     let as_json = args::wants_json(&argv);
     let done = match args::parse(&argv) {
         Ok(cli) => cmd::run(cli.command),

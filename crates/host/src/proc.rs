@@ -23,7 +23,7 @@ mod supervise;
 pub(crate) mod tree;
 mod wire;
 
-pub use hook::{HookEnd, HookRunner, RunningHook};
+pub use hook::{HookEnd, HookRunner, RunningHook, guard};
 pub use isolated::{Crash, Isolated, Running};
 pub(crate) use jobs::MARK;
 pub use jobs::{

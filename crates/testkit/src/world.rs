@@ -387,6 +387,7 @@ impl World {
                 runner: HookRunner {
                     dir: self.root().to_path_buf(),
                     env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+                    guard: None,
                 },
             },
             messages: self.messages.clone(),

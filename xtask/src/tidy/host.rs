@@ -63,6 +63,11 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("proc/jobs/job.rs", &["*"], "a handle of what a permit started, or that one gave"),
     ("proc/jobs/order.rs", &["*"], "describes a job; `start` runs it, and takes the permit"),
     ("proc/repl.rs", &["new", "program"], "no interpreters yet; a name"),
+    (
+        "proc/hook/guarded.rs",
+        &["guard"],
+        "ends what an owner that is gone began; the person's configuration allowed that",
+    ),
     ("proc/supervise.rs", &["supervise"], "runs what an owner ordered; the permit was asked there"),
     ("proc/hook.rs", &["finish"], "collects what `start` began"),
     ("proc/limits.rs", &["*"], "only lessens what this process may do"),

@@ -301,7 +301,10 @@ impl Grounds for Ground {
             listing: Listing::All,
             defer_above: 8,
             limits: Limits::default(),
-            hooks: Hooks { list: Vec::new(), runner: HookRunner { dir: root.to_path_buf(), env: Vec::new() } },
+            hooks: Hooks {
+                list: Vec::new(),
+                runner: HookRunner { dir: root.to_path_buf(), env: Vec::new(), guard: None },
+            },
             messages: Default::default(),
             budgets: self.budgets.clone(),
             home: None,

@@ -3,10 +3,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, text};
-use crate::world::{World, world};
+use crate::world::{World, until_run, world};
 
 const READ: &[&str] = &["read", "file_path=a.txt"];
 
@@ -203,4 +204,20 @@ fn a_client_is_told_at_the_start_and_stopped_at_the_end() {
         assert!(stopped["isError"] != true, "what runs can be ended: {started} {stopped}");
     }
     assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_hook_ends_with_the_program_however_that_ends() {
+    for (seconds, signal) in ["38.25", "38.26", "38.27"].iter().zip([Signal::KILL, Signal::TERM, Signal::INT]) {
+        // One process of it in a session of its own, too.
+        let world = with_hook("", &format!("setsid sleep {seconds} & sleep {seconds}; true"));
+        let mut peer = Peer::start(world.nika(&["serve"]));
+        peer.initialize("2025-11-25");
+        peer.send("tools/call", json!({"name": "nika_read", "arguments": {"file_path": "a.txt"}}));
+        until_run(&["sleep", seconds], 2);
+        let server = rustix::process::Pid::from_raw(peer.id() as i32).expect("a process");
+        rustix::process::kill_process(server, signal).expect("it runs");
+        until_run(&["sleep", seconds], 0);
+        peer.kill();
+    }
 }

@@ -127,3 +127,18 @@ impl Ran {
 pub fn exists(path: impl AsRef<Path>) -> bool {
     path.as_ref().exists()
 }
+
+/// Waits until so many processes of this machine have this command line.
+pub fn until_run(argv: &[&str], count: usize) {
+    let line: Vec<u8> = argv.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
+    let running = || {
+        let all = std::fs::read_dir("/proc").expect("proc").flatten();
+        let lines = all.map(|entry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default());
+        lines.filter(|read| *read == line).count()
+    };
+    let begun = std::time::Instant::now();
+    while running() != count {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{argv:?}: {} run, not {count}", running());
+        std::thread::yield_now();
+    }
+}

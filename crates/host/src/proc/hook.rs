@@ -3,7 +3,7 @@
 //! It runs before there is a permit, under the configuration that names it: [`Configured`] holds the command
 //! line, and nothing else can be run from here. Its environment is what it is given and nothing of ours. It
 //! dies with its group and with all that has its mark in the environment, wherever that went: at its end as well, as
-//! what it left behind in the background is not waited for.
+//! what it left behind in the background is not waited for, and at ours, which a [`guard`] sees to.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,8 +18,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 
+use self::guarded::Guarded;
 use super::jobs::random_word;
 use super::tree;
+
+mod guarded;
+
+pub use self::guarded::guard;
 
 /// How much a hook may answer: a rewrite of the largest write we take.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
@@ -37,6 +42,8 @@ pub struct HookRunner {
     pub dir: PathBuf,
     /// Their whole environment, but for what a run adds.
     pub env: Vec<(String, String)>,
+    /// The program that ends a hook when we are killed, as `exe __guard`; without one it goes on until its time is up.
+    pub guard: Option<PathBuf>,
 }
 
 /// The variable by which what a hook started is found when it left the group.
@@ -55,6 +62,8 @@ pub struct RunningHook {
     started: Instant,
     wall: Duration,
     reaped: bool,
+    /// Let go of when the hook is over.
+    _guarded: Option<Guarded>,
 }
 
 /// How a hook ended.
@@ -88,6 +97,8 @@ impl HookRunner {
         wall: Duration,
     ) -> Result<RunningHook, HookEnd> {
         let mark = random_word().map_err(HookEnd::Io)?;
+        // Before the hook, so that there is no moment in which it is on its own.
+        let guarded = self.guard.as_deref().map(|exe| Guarded::by(exe, &mark)).transpose().map_err(HookEnd::Io)?;
         let mut child = Command::new(program(configured.program(), &self.dir))
             .args(&configured.argv()[1..])
             .env_clear()
@@ -102,6 +113,9 @@ impl HookRunner {
             .spawn()
             .map_err(HookEnd::NotFound)?;
         let mark = format!("{MARK}={mark}");
+        if let Some(guarded) = &guarded {
+            guarded.is_now(&child);
+        }
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let ready = (|| {
             rustix::io::ioctl_fionbio(child.stdin.as_ref().ok_or(Errno::PIPE)?, true)?;
@@ -110,7 +124,10 @@ impl HookRunner {
             pidfd_open(pid.ok_or(Errno::SRCH)?, PidfdFlags::empty())
         })();
         match ready {
-            Ok(exited) => Ok(RunningHook { child, mark, exited, input, started: Instant::now(), wall, reaped: false }),
+            Ok(exited) => {
+                let started = Instant::now();
+                Ok(RunningHook { child, mark, exited, input, started, wall, reaped: false, _guarded: guarded })
+            }
             Err(error) => {
                 kill(&mut child, &mark);
                 Err(HookEnd::Io(error.into()))

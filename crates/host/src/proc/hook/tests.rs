@@ -9,7 +9,8 @@ use super::{HookEnd, HookRunner};
 fn run_within(wall: Duration, script: &str, input: Vec<u8>) -> HookEnd {
     let argv = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
     let dir = tempfile::tempdir().expect("a directory");
-    let runner = HookRunner { dir: dir.path().to_owned(), env: vec![("PATH".into(), "/usr/bin:/bin".into())] };
+    let runner =
+        HookRunner { dir: dir.path().to_owned(), env: vec![("PATH".into(), "/usr/bin:/bin".into())], guard: None };
     let configured = Configured::new(argv, Layer::User, "test:1", true).expect("a person's own");
     match runner.start(&configured, &[("NIKA_EVENT", "before")], input, wall) {
         Ok(running) => running.finish(&|| false),
@@ -52,7 +53,7 @@ fn every_bad_end_has_its_name() {
     assert!(matches!(run("cat /dev/zero", Vec::new()), HookEnd::TooMuch(_)));
     assert!(matches!(run_within(Duration::from_millis(50), "sleep 60", Vec::new()), HookEnd::TimedOut));
     let nowhere = Configured::new(vec!["/nowhere/at/all".into()], Layer::User, "test:1", true).expect("a person's");
-    let runner = HookRunner { dir: "/".into(), env: Vec::new() };
+    let runner = HookRunner { dir: "/".into(), ..HookRunner::default() };
     let end = runner.start(&nowhere, &[], Vec::new(), Duration::from_secs(1)).expect_err("there is none");
     assert!(matches!(end, HookEnd::NotFound(_)));
 }

@@ -115,7 +115,7 @@ pub(super) fn close_on_exec_from(first: u32) {
 }
 
 /// Closes every descriptor from `first` on. Only for the start of a process that has opened none.
-pub(super) fn close_from(first: u32) {
+pub(crate) fn close_from(first: u32) {
     // SAFETY: called before anything here was opened, so no value of ours holds one of them.
     unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
 }
