@@ -74,6 +74,8 @@ mod runs_terminal;
 mod runs_web;
 #[path = "it/runs_within.rs"]
 mod runs_within;
+#[path = "it/sandbox_alone.rs"]
+mod sandbox_alone;
 #[path = "it/serve.rs"]
 mod serve;
 #[path = "it/serve_changed.rs"]

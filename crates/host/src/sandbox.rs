@@ -180,6 +180,8 @@ pub struct Entered {
     placeholders: placeholders::Placeholders,
     proxy: Option<proxy::Proxy>,
     outside: outside::Outside,
+    /// Closed, everything that the command started is ended: in a world that does not end with its first process.
+    lifeline: Option<OwnedFd>,
 }
 
 /// Starts `target` under `profile`. The calling process must have one thread only, because a copy of it becomes the
@@ -403,9 +405,9 @@ impl Entered {
         self.place.as_deref()
     }
 
-    /// Kills everything in the command's world.
-    pub fn kill(&self) {
-        if !self.reaped {
+    /// Kills everything in the command's world. Where that does not end with its first process, that one has it to do.
+    fn kill(&mut self) {
+        if !self.reaped && self.lifeline.take().is_none() {
             let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
         }
     }

@@ -6,15 +6,19 @@
 
 use std::convert::Infallible;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
 
 use nika_guard::profile::{Access, Held, Profile, Step};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
+use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, Signal, WaitOptions, chdir, getegid, geteuid, set_parent_process_death_signal, setsid, waitpid,
+    Pid, Signal, WaitOptions, chdir, getegid, geteuid, getpid, kill_process, set_child_subreaper,
+    set_parent_process_death_signal, setsid, wait, waitpid,
 };
 
 use super::base::{self, Side};
@@ -23,6 +27,13 @@ use super::outside::Outside;
 use super::proxy::{self, Proxy};
 use super::syscalls::Filter;
 use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, standard, stops};
+use crate::proc::tree;
+
+/// How often what outlived its command is looked at: whether it has ended.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+/// The same while all is being ended, and how long that may take.
+const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+const END_WITHIN: Duration = Duration::from_secs(5);
 
 /// How much of a world the command gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,10 +90,12 @@ pub(super) fn start(profile: &Profile, target: &Prepared, steps: &[Step], kind: 
     let Some(init) = pid else {
         return Err(Refusal::of("a world of its own (user namespaces)", "clone", io::Error::other("no process")));
     };
-    match begin(init, kind, target.network.is_some(), go_in, report_out) {
+    match begin(init, kind, target.network.is_some(), &go_in, report_out) {
         Ok((pidfd, way)) => {
             let covers = way.and_then(|way| Covers::new(way, steps));
-            Ok(entered(init, pidfd, status_out, profile, kind, proxy, covers))
+            let mut entered = entered(init, pidfd, status_out, profile, kind, proxy, covers);
+            entered.lifeline = (kind == Kind::LandlockOnly).then_some(go_in);
+            Ok(entered)
         }
         Err(refusal) => {
             let _ = rustix::process::kill_process(init, Signal::KILL);
@@ -123,6 +136,7 @@ pub(super) fn entered(
         placeholders: Placeholders::default(),
         proxy,
         outside: Outside::of(covers),
+        lifeline: None,
     }
 }
 
@@ -131,7 +145,7 @@ fn begin(
     init: Pid,
     kind: Kind,
     is_mapped: bool,
-    go: OwnedFd,
+    go: &OwnedFd,
     report: OwnedFd,
 ) -> Result<(OwnedFd, Option<Way>), Refusal> {
     let pidfd = handle(init).map_err(|error| Refusal::of("a handle of the process", "pidfd_open", error))?;
@@ -142,8 +156,7 @@ fn begin(
             map_users(init).map_err(|error| Refusal::of("a world of its own (user namespaces)", "id maps", error))?;
         }
     }
-    let failed = |error| Refusal::of("a launched process", "pipe", error);
-    File::from(go).write_all(b"!").map_err(failed)?;
+    rustix::io::write(go, b"!").map_err(|error| Refusal::of("a launched process", "pipe", error))?;
     heard(report).map(|()| (pidfd, way))
 }
 
@@ -304,6 +317,9 @@ pub(super) fn world(
     }
     if kind == Kind::LandlockOnly {
         base::drop_what_it_has();
+        // It has to outlive whoever started it for as long as it takes to end all that the command started.
+        let adopts = set_child_subreaper(Some(getpid())).and_then(|()| set_parent_process_death_signal(None));
+        adopts.map_err(|error| Refusal::of("an end for all that it starts", "prctl", error))?;
     }
     let outlasts = outlasts(profile, steps, kind);
     if let Some(filter) = stock.filter {
@@ -320,6 +336,7 @@ pub(super) fn world(
                 base::exit(126)
             }
         },
+        Side::Parent(command) if kind == Kind::LandlockOnly => hold(command, wires),
         Side::Parent(command) => stay(command, kind, &wires.status),
     }
 }
@@ -338,18 +355,61 @@ fn stay(command: i32, kind: Kind, status: &OwnedFd) -> ! {
     base::close_standard();
     while let Some((pid, how)) = base::wait_any() {
         if pid == command {
-            let place = rustix::process::getcwd(Vec::new()).map(|place| place.into_bytes()).unwrap_or_default();
-            let length = u32::try_from(place.len()).unwrap_or(0);
             // Without a world of processes orphans do not fall to us.
             let alone = kind == Kind::Contained && base::is_childless();
-            let words = [&how.to_ne_bytes()[..], &[u8::from(!alone)], &length.to_ne_bytes(), &place];
-            let _ = rustix::io::write(status, &words.concat());
+            tell_end(status, how, alone);
             if alone {
                 base::exit(0);
             }
         }
     }
     base::exit(0)
+}
+
+fn tell_end(status: &OwnedFd, how: i32, alone: bool) {
+    let place = rustix::process::getcwd(Vec::new()).map(|place| place.into_bytes()).unwrap_or_default();
+    let length = u32::try_from(place.len()).unwrap_or(0);
+    let words = [&how.to_ne_bytes()[..], &[u8::from(!alone)], &length.to_ne_bytes(), &place];
+    let _ = rustix::io::write(status, &words.concat());
+}
+
+/// Process 1 of what is no world: nothing ends with it, so it adopts what the command leaves, and ends all of that when
+/// the other end of the pipe that let it go is closed, by intention or because nobody is left who could.
+fn hold(command: i32, wires: &Wires) -> ! {
+    base::close_all_but(vec![wires.status.as_raw_fd(), wires.go.as_raw_fd()]);
+    base::close_standard();
+    let mut runs = Pid::from_raw(command).and_then(|pid| handle(pid).ok());
+    let mut until = None;
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, how))) => {
+                if pid.as_raw_nonzero().get() == command {
+                    runs = None;
+                    tell_end(&wires.status, how.as_raw(), false);
+                }
+                continue;
+            }
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(_) => base::exit(0),
+        }
+        if let Some(until) = until {
+            for pid in tree::below(getpid()) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            // Who hangs in a device then is nobody's to end.
+            if Instant::now() >= until {
+                base::exit(0);
+            }
+        }
+        let patience = if until.is_some() { LOOK_AGAIN } else { LOOK };
+        let ends = PollFd::new(&wires.go, PollFlags::IN);
+        let mut fds: Vec<_> = std::iter::once(ends).filter(|_| until.is_none()).collect();
+        fds.extend(runs.iter().map(|runs| PollFd::new(runs, PollFlags::IN)));
+        let happened = poll(&mut fds, Some(&patience)).is_ok();
+        if until.is_none() && happened && !fds[0].revents().is_empty() {
+            until = Some(Instant::now() + END_WITHIN);
+        }
+    }
 }
 
 /// The command's own process: the last steps, each of which only takes away.
