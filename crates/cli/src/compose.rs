@@ -136,10 +136,14 @@ impl Ground {
         config::stamps(&self.sources(world, standing, world.config_dir.as_ref().map(|dir| dir.join("config.yaml"))))
     }
 
+    /// What it says, also where rules contradict their own examples.
+    pub fn configure_untried(&self, world: &World, standing: &Standing) -> Result<Effective, Failure> {
+        let user = world.config_dir.as_ref().map(|dir| dir.join("config.yaml"));
+        loaded(world, &Sources { keeps_misfits: true, ..self.sources(world, standing, user) })
+    }
+
     fn configure_as(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Result<Effective, Failure> {
-        let mut effective = config::load(&self.sources(world, standing, user))?;
-        effective.policy = effective.policy.with(own_rules(world));
-        Ok(effective)
+        loaded(world, &self.sources(world, standing, user))
     }
 
     fn sources(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Sources {
@@ -161,8 +165,15 @@ impl Ground {
             },
             home: world.home_text(),
             trust_store: self.trust_store(),
+            keeps_misfits: false,
         }
     }
+}
+
+fn loaded(world: &World, sources: &Sources) -> Result<Effective, Failure> {
+    let mut effective = config::load(sources)?;
+    effective.policy = effective.policy.with(own_rules(world));
+    Ok(effective)
 }
 
 /// What differs between the ways to use the pipeline.

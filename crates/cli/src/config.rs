@@ -73,6 +73,8 @@ pub struct Sources {
     /// The file of trust records, in the user's state directory. Made, with its parents 0700, by the
     /// first grant.
     pub trust_store: PathBuf,
+    /// Whether a rule may contradict its own examples: for whoever lists what they do.
+    pub keeps_misfits: bool,
 }
 
 /// What the command line says about configuration.
@@ -246,6 +248,9 @@ pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
     }
     layers.push(flags::layer(&sources.command_line, home)?);
     hooks::check(&layers, &sources.project_dir)?;
+    if !sources.keeps_misfits {
+        rules::check(&layers)?;
+    }
 
     let said: Vec<(&str, &[u8])> = seen.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
     let trusted = match layers.iter().find_map(settle::untrusted_at) {

@@ -35,6 +35,14 @@ pub fn run(args: args::Policy) -> Result<ExitCode, Failure> {
     }
 }
 
+/// The roots, which need not exist.
+fn ground(world: &World, place: &Where) -> Result<Ground, Failure> {
+    match Ground::find(world, place) {
+        Err(_) if place.roots.iter().any(|root| !root.exists()) => Ground::on_paper(world, place),
+        found => found,
+    }
+}
+
 /// Where commands are judged, and by what.
 pub struct Court {
     effective: Effective,
@@ -48,18 +56,14 @@ impl Court {
     fn new(place: &Where, home: Option<&Path>, standing: &Standing) -> Result<Court, Failure> {
         let mut world = World::look();
         if let Some(home) = home {
-            world.home = Some(home.to_owned());
+            // What `~` means may not depend on where a command would stand.
+            world.home = Some(world.cwd()?.join(home));
         }
         Court::in_world(&world, place, standing)
     }
 
     fn in_world(world: &World, place: &Where, standing: &Standing) -> Result<Court, Failure> {
-        let found = Ground::find(world, place);
-        let ground = match found {
-            Ok(ground) => ground,
-            Err(_) if place.roots.iter().any(|root| !root.exists()) => Ground::on_paper(world, place)?,
-            Err(failure) => return Err(failure),
-        };
+        let ground = ground(world, place)?;
         let effective = ground.configure(world, standing)?;
         let files = if ground.root().exists() { Some(open_files(world, &ground, &effective)?) } else { None };
         let home = world.home.clone().unwrap_or_else(|| PathBuf::from("/nonexistent"));

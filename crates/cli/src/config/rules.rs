@@ -7,7 +7,8 @@
 use nika_guard::{Examples, Rule, RuleKind};
 
 use super::change::Change;
-use super::keys::{Reads, Wrong, expected};
+use super::error::ConfigError;
+use super::keys::{Brought, Reads, Said, Wrong, expected};
 use super::tool_names;
 use super::yaml::{Kind, Node};
 
@@ -21,10 +22,10 @@ pub(super) fn read(kind: RuleKind, node: &Node, home: Option<&str>) -> Reads {
         Kind::List(items) => items,
         _ => return expected(node, "a list of rules, for example [\"write(src/**)\"]"),
     };
-    items.iter().map(|item| Ok((item.spot, None, Change::Rule(kind, rule(kind, item, home)?)))).collect()
+    items.iter().map(|item| Ok((item.spot, None, Change::Rule(kind, rule(item, home)?)))).collect()
 }
 
-fn rule(kind: RuleKind, node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
+fn rule(node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
     const WANTED: &str = "a rule such as \"write(src/**)\", or {rule: …, match: […], not_match: […]}";
     match &node.kind {
         Kind::Text(text) => {
@@ -42,13 +43,25 @@ fn rule(kind: RuleKind, node: &Node, home: Option<&str>) -> Result<Rule, Wrong> 
             let Some(text @ Node { kind: Kind::Text(_), .. }) = field("rule") else {
                 return expected(field("rule").unwrap_or(node), WANTED);
             };
-            let parsed = rule(kind, text, home)?;
+            let parsed = rule(text, home)?;
             let examples = |name| field(name).map_or(Ok(Vec::new()), texts);
-            let examples = Examples { matches: examples("match")?, not_matches: examples("not_match")? };
-            parsed.with_examples(kind, examples).map_err(|error| Wrong::rule(text.spot, error))
+            Ok(Rule {
+                examples: Examples { matches: examples("match")?, not_matches: examples("not_match")? },
+                ..parsed
+            })
         }
         _ => expected(node, WANTED),
     }
+}
+
+/// Refuses a rule that does not stand its own examples.
+pub(super) fn check(layers: &[Brought]) -> Result<(), ConfigError> {
+    for Said { change, at, .. } in layers.iter().flat_map(|layer| &layer.said) {
+        let Change::Rule(kind, rule) = change else { continue };
+        let stands = rule.clone().with_examples(*kind, rule.examples.clone());
+        stands.map_err(|error| ConfigError::Rule { at: at.clone(), what: error.to_string() })?;
+    }
+    Ok(())
 }
 
 fn texts(node: &Node) -> Result<Vec<String>, Wrong> {

@@ -78,6 +78,7 @@ impl World {
             command_line: self.line.clone(),
             home: self.path("home").to_str().map(str::to_owned),
             trust_store: self.path("state/trust.jsonl"),
+            keeps_misfits: false,
         }
     }
 

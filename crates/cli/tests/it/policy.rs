@@ -149,8 +149,43 @@ fn rules_are_tried_on_their_examples() {
                   not_match: [git status]\n";
     let world = world().file(".nika/config.yaml", config);
     world.run(&["policy", "test"]).exits(0).says("1 rule, 2 examples, 0 wrong").says("config.yaml:3");
-    let wrong = "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git pull]\n";
-    world.file(".nika/config.yaml", wrong).run(&["policy", "test"]).exits(2).complains("config.yaml:3");
+    let wrong = "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git pull, git push]\n    \
+                 - {rule: net(*), not_match: [docs.rs]}\n";
+    let world = world.file(".nika/config.yaml", wrong);
+    // All of them are listed; where the rules are to hold, the first is enough.
+    let listed = world.run(&["policy", "test"]);
+    listed.exits(1).says("2 rules, 3 examples, 2 wrong").says("does not match `git pull`").says("matches `docs.rs`");
+    world.run(&["policy", "check", "ls"]).exits(2).complains("NIKA-903").complains("config.yaml:3");
+}
+
+#[test]
+fn a_home_that_is_named_from_here_is_no_place_in_the_root() {
+    let world = world();
+    let judged = |place: &[&str]| {
+        let answer = world.run(&[&["policy", "check", "cat ~/notes.txt", "--mode", "read-only"], place].concat());
+        answer.exits(0).json()
+    };
+    for place in [&["--home", "nosuch", "--root", "/w/repo"][..], &["--home", "../nosuch", "--root", "other"]] {
+        let answer = judged(place);
+        assert_ne!(answer["decision"], "allow", "{answer}");
+        assert!(
+            answer["effects"]["read"][0]
+                .as_str()
+                .is_some_and(|path| path.ends_with("/nosuch/notes.txt") && path.starts_with('/')),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn a_line_is_an_object_and_keeps_its_name_whatever_is_wrong_with_it() {
+    let lines = "[\"x\", \"rm -rf /\"]\n{\"id\": 7, \"cmd\": \"echo \\ud800\"}\n {\"id\": 8, \"cmd\": \"ls\"}\n";
+    let ran = world().run_with(&["policy", "check", "--jsonl"], lines);
+    let answers: Vec<Value> = ran.exits(2).out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let error = answers[0]["error"].as_str().expect("an error");
+    assert!(error.contains("it is no object") && answers[0]["id"].is_null(), "{error}");
+    assert!(answers[1]["id"] == 7 && answers[1]["decision"] == "deny", "{}", answers[1]);
+    assert_eq!((&answers[2]["id"], &answers[2]["decision"]), (&json!(8), &json!("allow")));
 }
 
 #[test]

@@ -22,6 +22,13 @@ struct Line {
     cmd: String,
 }
 
+/// What can be said of a line that cannot be judged.
+#[derive(Debug, Deserialize)]
+struct Named {
+    #[serde(default)]
+    id: Value,
+}
+
 pub fn run(args: &args::PolicyCheck) -> Result<ExitCode, Failure> {
     let court = Court::new(&args.place, args.home.as_deref(), &args.standing)?;
     if let Some(command) = &args.command {
@@ -56,9 +63,16 @@ fn asked(line: &[u8], number: usize, jsonl: bool) -> Result<Line, (Value, String
     if !jsonl {
         return Ok(Line { id: json!(number), cmd: text.to_owned() });
     }
+    let wrong =
+        |error: &dyn std::fmt::Display| format!("line {number}: {error}; a line is {{\"id\": …, \"cmd\": \"…\"}}");
+    // A list of the same values would be read as well.
+    if !text.trim_start().starts_with('{') {
+        return Err((Value::Null, wrong(&"it is no object")));
+    }
     serde_json::from_str(text).map_err(|error| {
-        let id = serde_json::from_str::<Value>(text).ok().and_then(|value| value.get("id").cloned());
-        (id.unwrap_or_default(), format!("line {number}: {error}; a line is {{\"id\": …, \"cmd\": \"…\"}}"))
+        // Whatever the command is: of a text that is none the rest can be read.
+        let id = serde_json::from_str::<Named>(text).map(|named| named.id);
+        (id.unwrap_or_default(), wrong(&error))
     })
 }
 

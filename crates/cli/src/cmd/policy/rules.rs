@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use nika_guard::{Layer, LayeredRule};
 use serde_json::{Value, json};
 
-use super::Court;
 use crate::args::{Format, Standing, Where};
 use crate::failure::{self, Failure};
 use crate::out;
+use crate::world::World;
 
 /// One example of one rule.
 struct Tried<'a> {
@@ -19,8 +19,8 @@ struct Tried<'a> {
 }
 
 pub fn run(output: Format, place: &Where, standing: &Standing) -> Result<ExitCode, Failure> {
-    let court = Court::new(place, None, standing)?;
-    let policy = court.policy();
+    let world = World::look();
+    let policy = super::ground(&world, place)?.configure_untried(&world, standing)?.policy;
     let rules: Vec<&LayeredRule> = policy.rules().iter().filter(|rule| rule.layer != Layer::BuiltIn).collect();
     let mut tried = Vec::new();
     for &rule in &rules {
