@@ -38,3 +38,20 @@ fn other_kinds_and_rights_are_said() {
     assert!(!said.contains("New file plain") && !said.contains("\nMode of z"), "{said}");
     assert_eq!(fs::read_to_string(world.root().join("b")).expect("a file"), "1\n");
 }
+
+#[test]
+fn a_directory_that_nothing_below_names_is_named() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("kept/f", "f\n").file("a.txt", "12345678");
+    fs::create_dir(world.root().join("gone")).expect("a directory");
+    let script = "set -e; mkdir sub; mkdir -p deep/er; mkdir -p full; echo 1 > full/f; rmdir gone; \
+                  if command -v setfattr > /dev/null; then setfattr -n user.x -v y a.txt; fi";
+    let said = text(&scripted(&world, script, &["preview=true"]));
+    for line in ["New directory sub/\n", "New directory deep/er/\n", "Deleted directory gone/\n", "+++ b/full/f\n"] {
+        assert!(said.contains(line), "{line:?}: {said}");
+    }
+    assert!(!said.contains("directory deep/\n") && !said.contains("directory full"), "{said}");
+    assert!(!said.contains("8 → 8 bytes"), "{said}");
+}

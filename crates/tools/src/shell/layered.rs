@@ -3,10 +3,11 @@
 //! What becomes of a layer: [`super::settling`]. Where none can be had, the command runs on the bare roots and is recorded
 //! ([`super::recorded`]).
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Code, Cx, Kind, ToolError, code};
-use nika_edit::{BINARY_FILES, Limits, unified};
+use nika_edit::{BINARY_FILES, Limits, NEW_DIRECTORY, unified};
 use nika_guard::classify;
 use nika_guard::profile::{Access, Profile};
 use nika_host::fs::Workspace;
@@ -170,8 +171,13 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
             settled.diff.push_str(&format!("New repository {}\n", ground.files.shown(&entry.path)));
             lines = lines.saturating_sub(1);
         }
+        let filled: HashSet<&Path> = told(changes).filter_map(|entry| entry.path.parent()).collect();
         for one in folded(told(changes).filter(|entry| !is_of_git(&entry.path))) {
-            let head = |entry| head(ground, cx, changes, entry);
+            let head = |entry: &Entry| match directory(&ground.files.shown(&entry.path), entry, &filled) {
+                Some(line) => line,
+                None => head(ground, cx, changes, entry),
+            };
+            // What is told of below it names it.
             if matches!(one, Shown::Path(entry) if entry.kind == Kind::Directory && head(entry).is_empty()) {
                 continue;
             }
@@ -225,6 +231,18 @@ pub(super) fn diff_of(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>], paths: 
     diff
 }
 
+/// The line of a directory that is all there is to say.
+fn directory(name: &str, entry: &Entry, filled: &HashSet<&Path>) -> Option<String> {
+    let is_bare = entry.kind == Kind::Directory && !filled.contains(entry.path.as_path());
+    let made = entry.was.is_none() && entry.what == What::Created;
+    match entry.what {
+        _ if !is_bare => None,
+        _ if made => Some(format!("{NEW_DIRECTORY}{name}/\n")),
+        What::Deleted => Some(format!("Deleted directory {name}/\n")),
+        _ => None,
+    }
+}
+
 /// What is said of one path before its lines.
 fn head(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry) -> String {
     let before = (entry.was == Some(Kind::Link)).then(|| changes.before(cx.permit, entry, SHOWN_BYTES)).flatten();
@@ -248,7 +266,11 @@ fn piece(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry, hea
     let now = is.then(|| changes.after(cx.permit, entry, SHOWN_BYTES)).flatten();
     let limits = Limits { max_lines: lines, ..Limits::default() };
     let diff = unified(was.as_deref(), now.as_deref(), &name, &limits);
-    if diff.is_empty() && head.is_empty() { sizes() } else { diff }
+    match diff.is_empty() && head.is_empty() {
+        true if was.is_some() && was == now => format!("{name}: the same content, with other attributes\n"),
+        true => sizes(),
+        false => diff,
+    }
 }
 
 /// Whether what stands there is read to be shown.
