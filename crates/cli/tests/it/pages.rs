@@ -40,6 +40,8 @@ fn codes_and_tools_are_explained() {
     }
     world.run(&["explain", "edit"]).exits(0).says("old_string");
     world.run(&["explain", "brace_expansion"]).exits(0).says("Raises to").says("For example");
+    world.run(&["explain", "NIKA209"]).exits(0).says("NOT_UNIQUE");
+    world.run(&["explain", "brace_expansio"]).exits(2).complains("brace_expansion");
     world.run(&["explain", "NIKA-999"]).exits(2);
     world.run(&["explain", "nonsense"]).exits(2);
 }

@@ -122,6 +122,10 @@ impl Begun {
 fn verdict(line: &Value) -> String {
     match line["code"].as_str() {
         _ if line["ok"] == true => "done".to_owned(),
+        // It ran, and a person's hook withheld the answer: what it did is done and can be taken back.
+        Some(code) if code::parse(code) == Some(code::HOOK_REFUSED) && line["decision"] == "allow" => {
+            format!("done, withheld {code}")
+        }
         Some(code) if code::parse(code).is_some_and(Code::is_refusal) => format!("refused {code}"),
         Some(code) => format!("failed {code}"),
         None => "failed".to_owned(),
@@ -163,10 +167,6 @@ mod tests {
     }
 
     #[test]
-    fn refusals_and_failures_differ() {
-        for (code, want) in [
-            ("NIKA-205", "refused NIKA-205"),
-    #[test]
     fn a_host_that_a_command_asked_for_is_a_line() {
         let shown = |refused: Value| {
             let line = json!({"at": 0, "event": "HostAsked", "call": "c1", "job": "j1", "host": "a\u{1b}.example",
@@ -177,12 +177,23 @@ mod tests {
         assert!(shown("it is not allowed".into()).ends_with(":443, which was refused: it is not allowed"));
     }
 
+    #[test]
+    fn refusals_and_failures_differ() {
+        for (code, want) in [
+            ("NIKA-205", "refused NIKA-205"),
             ("NIKA-106", "refused NIKA-106"),
             ("NIKA-107", "refused NIKA-107"),
             ("NIKA-202", "failed NIKA-202"),
         ] {
             assert_eq!(verdict(&json!({"ok": false, "code": code})), want);
         }
+    }
+
+    #[test]
+    fn what_was_done_and_withheld_is_not_said_to_be_refused() {
+        let denied = |decision| json!({"ok": false, "code": "NIKA-107", "decision": decision});
+        assert_eq!(verdict(&denied("allow")), "done, withheld NIKA-107");
+        assert_eq!(verdict(&denied("deny")), "refused NIKA-107");
     }
 
     #[test]
