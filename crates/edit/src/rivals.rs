@@ -18,7 +18,7 @@ const LONG: usize = 3;
 const MARGIN: u32 = 2;
 /// How many characters at an end are compared, and how far from it other ends are looked for.
 const COMPARED: usize = 48;
-const REACH: usize = 12;
+const REACH: usize = 40;
 
 const NEVER: u32 = u32::MAX / 2;
 

@@ -204,6 +204,25 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_comes_back_is_known_as_far_as_it_was() {
+        let ledger = Ledger::default();
+        let path = Path::new("/a");
+        let state = |n: u8, shown: Shown| Seen { hash: Some([n; 32]), shown, ..seen(1) };
+        let half = Shown::Parts(vec![(1, 5)]);
+        ledger.note(path, state(1, half.clone()));
+        ledger.note(path, state(2, Shown::All));
+        ledger.brought_back(path, state(1, Shown::default()));
+        assert_eq!(ledger.seen(path).map(|seen| (seen.hash, seen.shown)), Some((Some([1; 32]), half)));
+        assert!(!ledger.is_undone(path));
+        ledger.brought_back(path, state(3, Shown::default()));
+        assert!(ledger.seen(path).is_none() && ledger.is_undone(path));
+        ledger.note(path, state(3, Shown::All));
+        assert!(!ledger.is_undone(path));
+        ledger.forget_undone(Path::new("/never read"));
+        assert!(!ledger.is_undone(Path::new("/never read")));
+    }
+
+    #[test]
     fn parts_add_up() {
         let parts = |parts: &[(i64, i64)]| Shown::Parts(parts.to_vec());
         for (one, other, both) in [
