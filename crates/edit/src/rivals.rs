@@ -11,7 +11,8 @@ use crate::fold::plain;
 
 /// A slip costs this, and one for each character of its longer side.
 const SLIP: u32 = 6;
-/// A slip is seldom longer. So where so many characters agree at an end, only where nearly as many do is another.
+/// A slip is seldom longer. So where so many characters agree at an end, only where nearly as many do is another,
+/// or where the candidate is twice as far from what was sent.
 const LONG: usize = 3;
 /// A slip may seem shorter than it was where letters happen to agree, by so many characters; hardly where a line ends as it
 /// was sent.
@@ -59,7 +60,8 @@ fn stands(
     let margin = if is_lines_end && (are_words || agreeing(end) > 0) { 0 } else { MARGIN };
     let most = cost(end) + margin;
     let least = if agreeing(end) >= LONG { LONG - 1 } else { 0 };
-    let rivals = |at: usize| cost(at) <= most && may_end(&file, at) && agreeing(at) >= least;
+    let as_likely = |at: usize| agreeing(at) >= least || cost(at) * 2 <= cost(end);
+    let rivals = |at: usize| cost(at) <= most && may_end(&file, at) && as_likely(at);
     // Where all that is compared agrees, what was missed lies elsewhere.
     cost(end) == 0 || (end.saturating_sub(REACH)..=end + REACH).all(|at| at == end || !rivals(at))
 }
