@@ -85,7 +85,7 @@ impl Fold {
                     Some(why) => format!("was refused: {why}"),
                 };
                 let said = format!("{job} asked for {host}:{}, which {became}", line["port"]);
-                Some(format!("{}  {}", time::readable(at), text::harmless(&said)))
+                Some(format!("{}  {}  {call}", time::readable(at), text::harmless(&said)))
             }
             event::SESSION_STARTED => {
                 let mode = line["mode"].as_str().unwrap_or_default();
@@ -173,8 +173,8 @@ mod tests {
                 "port": 443, "refused": refused});
             Fold::default().take(&line).expect("a line")
         };
-        assert!(shown(Value::Null).ends_with("j1 asked for a\u{241b}.example:443, which was reached"));
-        assert!(shown("it is not allowed".into()).ends_with(":443, which was refused: it is not allowed"));
+        assert!(shown(Value::Null).ends_with("j1 asked for a\u{241b}.example:443, which was reached  c1"));
+        assert!(shown("it is not allowed".into()).ends_with(":443, which was refused: it is not allowed  c1"));
     }
 
     #[test]
