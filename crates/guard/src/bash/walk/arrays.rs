@@ -88,9 +88,14 @@ impl Walker<'_> {
         if index == "@" {
             return Some(all.to_vec());
         }
-        let number = index.parse().ok().filter(|_| index.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let number = index.parse().ok().filter(|_| is_decimal(index))?;
         nth(all, number).map(|arg| vec![one_word(arg)])
     }
+}
+
+/// Whether a subscript is the number that it looks like: bash takes `010` for eight.
+fn is_decimal(index: &str) -> bool {
+    index == "0" || !index.starts_with('0') && index.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The same in double quotes, where it does not fall apart.
