@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::super::judge::Stdin;
 use super::super::parse::is_name;
 use super::super::print::text_of;
-use super::super::script::{AssignValue, Command, Fd, Kind, Part, Script, Target, Word};
+use super::super::script::{AssignValue, Command, Fd, Kind, Op, Part, Script, Target, Word};
 use super::super::words::{Output, Value};
 use super::State;
 use super::calls::{self, any_of};
@@ -14,6 +14,7 @@ use super::expansions::{arithmetic, called, expansions, names_others, tested};
 use super::shapes::{integer, is_declaration, is_integer, set_by};
 use super::state::STATEFUL;
 use super::sums::changes;
+use super::values::is_several;
 use super::vars::Vars;
 
 /// Most directories that the shell may stand in; each command is judged from all of them.
@@ -155,13 +156,8 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
                 "command" | "builtin" => words.iter().skip(1).any(again),
                 _ => false,
             };
-            // Without `-v`, printf only prints, and `cd` sets no variable of the script.
-            let prints = name == "printf"
-                && match words.get(1).and_then(|word| word.parts.first()) {
-                    Some(Part::Plain(text) | Part::Quoted(text)) if !text.is_empty() => !text.starts_with('-'),
-                    // `printf "$option" NAME FORMAT`.
-                    _ => words.len() < 4,
-                };
+            // `cd` sets no variable of the script.
+            let prints = name == "printf" && only_prints(words);
             let sets =
                 STATEFUL.contains(&name.as_str()) && !prints && !matches!(name.as_str(), "cd" | "pushd" | "popd");
             if sets || is_declaration(&name) || matches!(name.as_str(), "command" | "builtin") {
@@ -221,6 +217,31 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
         Kind::Function { body, .. } | Kind::Coproc { body } => assigned_by(body, out, anything),
         Kind::Arith(parts) => arithmetic(parts, out, anything),
         Kind::Test(test) => tested(test, out, anything),
+    }
+}
+
+/// Whether `printf` sets no variable, by its words as they are written: the first begins with text that begins no option
+/// and no list of words, or is one word in quotes that is no `-v NAME`.
+fn only_prints(words: &[Word]) -> bool {
+    const MAY_BE_OPTION: [char; 6] = ['-', '{', '~', '*', '?', '['];
+    let Some(format) = words.get(1) else { return true };
+    let in_quotes = |part: &Part| match part {
+        Part::Quoted(_) => true,
+        Part::Param { param, quoted } => {
+            *quoted && param.index.is_none() && !matches!(param.op, Op::Evaluate) && !is_several(param)
+        }
+        Part::Command { quoted, .. } | Part::Arith { quoted, .. } => *quoted,
+        _ => false,
+    };
+    // `-vNAME` may be one word, but no name ends so.
+    let names_none = || match format.parts.last() {
+        Some(Part::Quoted(text)) => !text.ends_with(']') && text.contains(|c: char| !c.is_alphanumeric() && c != '_'),
+        _ => false,
+    };
+    match format.parts.as_slice() {
+        [Part::Plain(text), ..] if !text.is_empty() => !text.starts_with(MAY_BE_OPTION),
+        [Part::Quoted(text), ..] if !text.is_empty() => !text.starts_with('-'),
+        parts => parts.iter().all(in_quotes) && (words.len() == 2 || names_none()),
     }
 }
 

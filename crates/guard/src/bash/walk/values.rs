@@ -37,7 +37,7 @@ pub(super) fn nth(args: &[Arg], index: usize) -> Option<&Arg> {
 }
 
 /// Whether an expansion in double quotes may be no word, or several.
-fn is_several(param: &Param) -> bool {
+pub(super) fn is_several(param: &Param) -> bool {
     let within = |part: &Part| matches!(part, Part::Param { param, .. } if is_several(param));
     let inner = match &param.op {
         Op::Default { word, .. } | Op::Edit(word) => word.iter().any(within),
