@@ -640,6 +640,7 @@ impl<'a> Walker<'a> {
             Stdin::Text(_) if self.taken != input::Taken::default() => Stdin::Unknown,
             whole => whole.clone(),
         });
+        let stdin = if reads_with { input::cut_at(assigns, stdin) } else { stdin };
         self.keeps(&args, &facts, &stdin, state);
         if outer.is_none() && !args.is_empty() {
             let follows = args.first().and_then(Arg::exact).is_some_and(|name| self.reading.functions.has(name));

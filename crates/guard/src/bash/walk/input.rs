@@ -4,8 +4,10 @@
 //! taken away makes `a/etc/shadow` a path from the root. So what may take less than whole lines is remembered, and
 //! everything that is not known to leave standard input alone may.
 
-use super::super::commands;
+use super::super::commands::{self, Printed};
 use super::super::judge::{Arg, Stdin, Word as Became};
+use super::super::print::text_of;
+use super::super::script::{Assign, AssignValue};
 use super::shapes::{is_integer, line_reader, loose_reader};
 
 /// What was taken away from the standard input that a command sees.
@@ -105,6 +107,26 @@ impl Taken {
             Stdin::Pipe { .. } => self.part && !before.part || self.by_name && !before.by_name,
             _ => false,
         }
+    }
+}
+
+/// What `read` finds there that is told by `IFS` where to cut: any letter but a blank takes a part of a name away, and of
+/// `..a` nothing but `..` is left.
+pub(super) fn cut_at(assigns: &[Assign], stdin: Stdin) -> Stdin {
+    let blank = |assign: &Assign| match &assign.value {
+        AssignValue::Word(word) if !assign.append => {
+            word.parts.is_empty()
+                || text_of(word).is_some_and(|text| text.chars().all(|c| matches!(c, ' ' | '\t' | '\n')))
+        }
+        _ => false,
+    };
+    match stdin {
+        Stdin::Pipe { remote, told, hint, .. }
+            if assigns.iter().any(|assign| assign.name == "IFS" && !blank(assign)) =>
+        {
+            Stdin::Pipe { printed: Printed::Anything, remote, told, hint }
+        }
+        whole => whole,
     }
 }
 
