@@ -403,7 +403,7 @@ impl<'a> Walker<'a> {
                             let told = told(&argvs).or_else(|| self.passed_on(pipeline.stages.get(..index)?));
                             // An error quotes whatever names the command was given.
                             let errs = errors_come(pipeline, index);
-                            let printed = if errs { Printed::Anything } else { Printed::by(&argvs) };
+                            let printed = if errs { Printed::Anything } else { Printed::by(&argvs, self.site) };
                             Stdin::Pipe {
                                 printed,
                                 remote,

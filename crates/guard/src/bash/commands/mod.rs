@@ -33,6 +33,7 @@ mod jar;
 mod kept;
 mod labels;
 mod linters;
+mod listers;
 mod looking;
 mod media;
 mod miller;

@@ -3,9 +3,9 @@
 //! It is found out once, by [`Printed::by`]. Whoever reads it names every kind, so that none is forgotten when another one
 //! comes. How a command is known to print it is another matter, see [`printed`].
 
-use super::super::judge::Arg;
+use super::super::judge::{Arg, Site};
 use super::super::words::{Output, Start};
-use super::{printed, standard};
+use super::{listers, printed, standard};
 
 /// What comes through a pipe, or out of a substitution.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,7 +63,7 @@ pub(in super::super) enum SplitAt {
 
 impl Printed {
     /// What the commands of a pipeline write for the next one.
-    pub(in super::super) fn by(stages: &[&[Arg]]) -> Printed {
+    pub(in super::super) fn by(stages: &[&[Arg]], site: &Site) -> Printed {
         let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(standard).unwrap_or("?").to_owned();
         let Some((lister, filters)) = stages.split_first() else { return Printed::Anything };
         let argv = filters.last().unwrap_or(lister);
@@ -81,6 +81,8 @@ impl Printed {
             true => printed::lists(&name(lister), lister),
             false => None,
         };
+        let listed =
+            listed.filter(|listed| !listed.are_names() || !listers::look_elsewhere(&name(lister), lister, site));
         listed.unwrap_or(if last == "cat" { Printed::Copied } else { Printed::Anything })
     }
 
@@ -106,6 +108,11 @@ impl Printed {
             Printed::Changes | Printed::Stored | Printed::Words(_) => return None,
         };
         Some(Output::starting(start))
+    }
+
+    /// Whether it is names of files that a command has found.
+    fn are_names(&self) -> bool {
+        matches!(self, Printed::Names { .. } | Printed::Quoted | Printed::Zeros { .. } | Printed::Loose)
     }
 
     /// Whether its lines mean the same where backslashes are taken out of them: none has one, or it is a name in quotes, of

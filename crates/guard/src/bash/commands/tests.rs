@@ -6,7 +6,7 @@ mod rights;
 use super::super::fact::Fact;
 use super::super::judge::Stdin;
 use super::piped::Printed;
-use super::testing::{all_harmless, facts, facts_from, is_harmless, none_harmless, words};
+use super::testing::{all_harmless, facts, facts_from, is_harmless, none_harmless, site, words};
 use super::{TABLES, TEMPORARY};
 
 #[test]

@@ -78,7 +78,7 @@ impl<'a> Walker<'a> {
                 return Stdin::pipe(remote);
             }
             let argvs: Vec<&[Arg]> = self.outlet.iter().map(AsRef::as_ref).collect();
-            return Stdin::Pipe { printed: Printed::by(&argvs), remote, told: told(&argvs), hint: None };
+            return Stdin::Pipe { printed: Printed::by(&argvs, self.site), remote, told: told(&argvs), hint: None };
         }
         let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
         // Standard input under another number or name: whoever reads there reads here.

@@ -295,7 +295,7 @@ impl<'a> Walker<'a> {
                 return Some(Value::Pattern { pattern, prefix });
             }
         }
-        let output = Printed::by(&stages).words(SplitAt::Words)?;
+        let output = Printed::by(&stages, self.site).words(SplitAt::Words)?;
         Some(Value::Output(Output { begins: commands::begins(output, &stages), ..output }))
     }
 

@@ -24,7 +24,7 @@ fn a_listing_feeds_xargs() {
         let stages: Vec<_> = stages.iter().map(Vec::as_slice).collect();
         is_harmless(&facts_from(
             right,
-            Stdin::Pipe { printed: Printed::by(&stages), remote: false, told: None, hint: None },
+            Stdin::Pipe { printed: Printed::by(&stages, &site()), remote: false, told: None, hint: None },
         ))
     };
     for (left, right) in [
