@@ -61,6 +61,10 @@ impl<'t> Parser<'t> {
             };
         }
         if may_have_braces(&parts) {
+            // Bash looks for names when it is done with braces: `{$,x}a` is `$a xa`.
+            if ["$,", "$}"].iter().any(|sign| self.slice(start..self.at).contains(sign)) {
+                return self.trouble("a `$` that ends what a brace stands for, and may join what is behind it");
+            }
             self.only_bash("braces that stand for several words");
         }
         if parts.iter().any(|part| matches!(part, Part::Plain(text) if text.contains("[^"))) {
