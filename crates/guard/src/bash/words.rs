@@ -545,8 +545,28 @@ impl Making<'_> {
             Value::Pattern { pattern, prefix } => self.pattern(pattern, prefix, bare),
             Value::Output(output) => self.printed(*output, bare, at),
             Value::List(_) => self.unknown(bare, Why::Array),
-            Value::Opaque(why) => self.unknown(bare, why.clone()),
+            Value::Opaque(why) => {
+                let known = matches!(why, Why::Listed | Why::Found | Why::Kept);
+                let without = self.without(at).filter(|_| known);
+                self.unknown(bare, why.clone());
+                self.builds.extend(without);
+            }
         }
+    }
+
+    /// What the word is without the value at `at`, where what stands behind that may then begin a path from the root: what a
+    /// command prints may be nothing.
+    fn without(&self, at: usize) -> Option<Build> {
+        let rest = self.atoms.get(at + 1..).unwrap_or_default();
+        let may_lead_away = match rest.iter().find(|atom| !is_nothing(atom))? {
+            Atom::Bare(c) => *c == '/',
+            Atom::Quoted(text) => text.starts_with('/'),
+            Atom::Value(Value::Exact(text), _) => text.is_empty() || text.starts_with('/'),
+            Atom::Value(Value::Number | Value::Job | Value::Shell, _) => false,
+            Atom::Value(..) => true,
+        };
+        let empty = |build: &&Build| build.text.is_empty() && build.opaque.is_none();
+        self.builds.iter().find(empty).filter(|_| may_lead_away).cloned()
     }
 
     /// Whether the number of a process at `at` is all of the word, but for a dash in front.
@@ -615,11 +635,13 @@ impl Making<'_> {
             return self.unknown(false, Why::Found);
         }
         if !lone || !(bare || matches!(output.start, Start::Plain | Start::Program)) {
-            return match output.start {
+            let without = self.without(at);
+            match output.start {
                 Start::Here | Start::Anyhow => self.unknown(bare, Why::Listed),
                 Start::Plain => self.unknown(bare, Why::Kept),
                 Start::Program | Start::Branch => self.unknown(bare, PRINTED),
-            };
+            }
+            return self.builds.extend(without);
         }
         // A name with blanks becomes several words, and the second starts as it likes.
         self.push(if output.start == Start::Here { "" } else { output.start.text() });
