@@ -40,7 +40,7 @@ const CODES: &[(&str, i32, Is, &str)] = &[
 
 /// Codes that the shell itself gives.
 const SHELL: &[(i32, &str)] = &[
-    (124, "it ran out of time"),
+    (124, "as `timeout` says that it ran out of time"),
     (126, "it was found but could not be run"),
     (127, "the command was not found"),
     (129, "ended by the signal HUP"),
@@ -64,7 +64,7 @@ pub fn meaning(last_command: &str, code: i32) -> Option<&'static str> {
     row(last_command, code)
         .map(|(.., what)| *what)
         .or_else(|| SHELL.iter().find(|(answer, _)| *answer == code).map(|(_, what)| *what))
-        .or_else(|| (code > 128 && code <= 192).then_some("ended by a signal"))
+        .or_else(|| (code > 128 && code <= 192).then_some("as a shell says that a signal ended it"))
 }
 
 /// Whether `code` of `last_command` only says what was asked, so that nothing failed.
@@ -92,9 +92,9 @@ mod tests {
             ("cat", 1, None),
             ("grep", 0, None),
             ("cat", 127, Some("the command was not found")),
-            ("make", 124, Some("it ran out of time")),
+            ("make", 124, Some("as `timeout` says that it ran out of time")),
             ("make", 137, Some("ended by the signal KILL, as when memory runs out")),
-            ("make", 160, Some("ended by a signal")),
+            ("make", 160, Some("as a shell says that a signal ended it")),
             ("make", -1, None),
             ("", i32::MAX, None),
         ] {

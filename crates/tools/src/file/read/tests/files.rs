@@ -88,7 +88,8 @@ fn other_types_are_refused_by_type_and_size() {
         let (code, text) = world.refused(at("x"));
         assert_eq!(code, code::UNSUPPORTED_TYPE.0);
         assert!(text.contains(what) && text.contains(&format!("({} bytes)", bytes.len())), "{text}");
-        assert!(world.seen("x").is_none());
+        // It is enough to delete or move it by.
+        assert!(world.seen("x").is_some_and(|seen| seen.hash.is_some()));
     }
 }
 
