@@ -185,7 +185,7 @@ fn hashes(words: &[&str]) -> bool {
 
 /// Whether what stands there names what `find` does not list: `-not -path './.git/*'`. Brackets, alternatives and a
 /// second negation may turn that round.
-fn leaves_out(words: &[&str], at: usize) -> bool {
+pub(in super::super) fn leaves_out(words: &[&str], at: usize) -> bool {
     const TURNS: [&str; 4] = ["(", "-o", "-or", ","];
     const NAMES: [&str; 5] = ["-path", "-wholename", "-ipath", "-name", "-iname"];
     let not = |back: usize| at.checked_sub(back).is_some_and(|at| matches!(words[at], "!" | "-not"));
