@@ -112,8 +112,8 @@ fn a_killed_supervisor_takes_all_with_it() {
     let supervisor = line(&job, "parent ");
     Command::new("kill").args(["-KILL", &supervisor]).status().expect("kill runs");
     let exited = end(&job);
-    assert_eq!((exited.killed_by, exited.left), (Some(KilledBy::Lost), 0));
-    // Killed is killed; the system takes a moment to clear away what was.
+    assert_eq!(exited.killed_by, Some(KilledBy::Lost));
+    // Killed is killed; the system takes a moment to clear away what was, on a busy machine longer than its end waits.
     until("the daemon is gone", || !lives(&daemon));
     until("all of it is gone", || crate::scene::with_word("74.25").is_empty());
 }
