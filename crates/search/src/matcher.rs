@@ -60,18 +60,21 @@ pub(crate) fn may_test_whole(matcher: &Quick, pattern: &str, multi: bool) -> boo
     regex_syntax::parse(pattern).is_ok_and(|hir| !hir.properties().look_set().contains_anchor_haystack())
 }
 
-/// Letters and signs of which legacy encodings have some: of the west, of quotes, of the east, of Japan.
-const ELSEWHERE: [char; 4] = ['é', '’', 'я', '日'];
+/// Characters of one range that are looked at each: in a longer one there are letters for sure.
+const LOOKED_AT: u32 = 64;
 
-/// Whether what the pattern finds may hold letters beyond ASCII. Blanks and digits have some there, too, which hardly any
-/// text has.
+/// Whether what the pattern finds may hold letters or signs beyond ASCII. Blanks and digits have some there, too, which
+/// hardly any text has, and so have `k` and `s` where case does not count.
 pub(crate) fn is_beyond_ascii(pattern: &str, literal: bool) -> bool {
     fn holds(hir: &Hir) -> bool {
         match hir.kind() {
             HirKind::Literal(literal) => !literal.0.is_ascii(),
             HirKind::Class(Class::Unicode(class)) => {
-                let has = |letter: &char| class.iter().any(|range| (range.start()..=range.end()).contains(letter));
-                ELSEWHERE.iter().any(has)
+                let common = |c: char| c.is_whitespace() || c.is_numeric() || matches!(c, 'ſ' | '\u{212a}');
+                class.iter().filter(|range| !range.end().is_ascii()).any(|range| {
+                    let start = range.start().max('\u{80}');
+                    range.end() as u32 - start as u32 > LOOKED_AT || (start..=range.end()).any(|c| !common(c))
+                })
             }
             HirKind::Class(Class::Bytes(class)) => !class.is_ascii(),
             HirKind::Repetition(repeated) => holds(&repeated.sub),
