@@ -115,7 +115,7 @@ fn look(
             }
             // Where it cannot be read, nobody knows what it needs.
             if checked.flow.is_some() {
-                out::print(&statement(&checked.needs))?;
+                out::verbatim(&statement(&checked.needs))?;
             }
         }
         None => out::verbatim(&report(name, text, &checked, around.colours()))?,
@@ -215,7 +215,7 @@ fn draw(flow: &nika_flow::model::Flow, format: Picture, to: Option<&Path>) -> Re
         Picture::Mermaid => picture::mermaid(flow),
     };
     match to {
-        None => Ok(out::print(&text)?),
+        None => Ok(out::verbatim(&text)?),
         Some(file) => std::fs::write(file, text).map_err(|error| {
             ToolError::new(code::WRITE_FAILED, format!("{} cannot be written: {error}", file.display())).into()
         }),

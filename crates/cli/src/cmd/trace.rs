@@ -158,7 +158,7 @@ fn export(traces: &State, id: &str, format: TraceFormat) -> Result<(), Failure> 
             let lines: Vec<Value> = journal::lines(traces, id)?.collect::<Result<_, _>>()?;
             let text = serde_saphyr::to_string(&lines)
                 .map_err(|error| Failure::usage(format!("the trace cannot be written as YAML: {error}")))?;
-            return Ok(out::print(&text)?);
+            return Ok(out::verbatim(&text)?);
         }
     };
     let mut stdout = io::BufWriter::new(io::stdout().lock());

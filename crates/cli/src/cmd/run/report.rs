@@ -91,7 +91,7 @@ impl View {
                 match &launched.ended {
                     Ended::Completed(outputs) => {
                         for (name, value) in outputs {
-                            out::line(&output(name, value))?;
+                            out::verbatim(&format!("{}\n", output(name, value)))?;
                         }
                     }
                     Ended::Failed(error) | Ended::Aborted(error) => {
