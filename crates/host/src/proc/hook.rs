@@ -42,7 +42,7 @@ pub struct HookRunner {
     pub dir: PathBuf,
     /// Their whole environment, but for what a run adds.
     pub env: Vec<(String, String)>,
-    /// The program that ends a hook when we are killed, as `exe __guard`; without one it goes on until its time is up.
+    /// The program that ends a hook when we are killed, as `exe __guard`; without one it goes on until it ends by itself.
     pub guard: Option<PathBuf>,
 }
 
@@ -97,7 +97,7 @@ impl HookRunner {
         wall: Duration,
     ) -> Result<RunningHook, HookEnd> {
         let mark = random_word().map_err(HookEnd::Io)?;
-        // Before the hook, so that there is no moment in which it is on its own.
+        // Before the hook, so that it is hardly a moment on its own.
         let guarded = self.guard.as_deref().map(|exe| Guarded::by(exe, &mark)).transpose().map_err(HookEnd::Io)?;
         let mut child = Command::new(program(configured.program(), &self.dir))
             .args(&configured.argv()[1..])

@@ -12,12 +12,16 @@ use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::{MARK, SWEEPS};
 use crate::proc::supervise::signals;
 use crate::proc::tree;
+
+/// How long a hook may take between its first process and its own program.
+const BEGINS_WITHIN: Duration = Duration::from_millis(200);
 
 /// A hook that somebody watches over. Dropped, it is over.
 #[derive(Debug)]
@@ -66,21 +70,27 @@ pub fn guard(told: impl BufRead) -> ExitCode {
     signals::close_from(3);
     let mut told = told.lines().map_while(Result::ok);
     let Some(mark) = told.next() else { return ExitCode::FAILURE };
-    let hook = told.next().and_then(|line| line.parse().ok()).and_then(Pid::from_raw);
+    let id: Option<i32> = told.next().and_then(|line| line.parse().ok());
+    // While its owner lives, its number is nobody else's.
+    let hook = id.and_then(|id| Some((Pid::from_raw(id)?, tree::look(id)?.started_ticks)));
     told.for_each(drop);
     end(&format!("{MARK}={mark}"), hook);
     ExitCode::SUCCESS
 }
 
-fn end(mark: &str, hook: Option<Pid>) {
-    // With its owner gone the number of one that ended may be somebody else's.
-    if let Some(hook) = hook.filter(|hook| tree::marked(mark).contains(hook)) {
-        let _ = kill_process_group(hook, Signal::KILL);
+/// Ends the group that a process leads which began then, and what has the mark.
+fn end(mark: &str, hook: Option<(Pid, u64)>) {
+    let still = |pid: Pid, began| tree::look(pid.as_raw_nonzero().get()).is_some_and(|now| now.started_ticks == began);
+    if let Some((pid, _)) = hook.filter(|(pid, began)| still(*pid, *began)) {
+        let _ = kill_process_group(pid, Signal::KILL);
     }
     for _ in 0..SWEEPS {
         let left = tree::marked(mark);
-        if left.is_empty() {
-            return;
+        match (left.is_empty(), hook) {
+            (true, Some(_)) => return,
+            // It may be about to begin: what is not a hook yet has no mark.
+            (true, None) => std::thread::sleep(BEGINS_WITHIN / SWEEPS as u32),
+            _ => {}
         }
         for pid in left {
             let _ = kill_process(pid, Signal::KILL);
