@@ -46,12 +46,19 @@ fn nth_char_back(text: &str, n: usize) -> usize {
     text.char_indices().rev().nth(n.saturating_sub(1)).map_or(text.len(), |(at, _)| text.len() - at)
 }
 
-/// What a piece of code printed: all that is at hand, as [`output`] has it.
+/// What a piece of code printed: all that was kept, of which the answer's own bound shows both ends and puts the whole into a
+/// file.
 pub(super) fn printed(evaluated: &Evaluated) -> String {
-    let (head, omitted, tail) = (evaluated.head.clone(), evaluated.omitted, evaluated.tail.clone());
+    let Evaluated { head, omitted, tail, .. } = evaluated;
+    let (start, end) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+    if *omitted == 0 {
+        return String::from_utf8_lossy(&[&**head, &**tail].concat()).into_owned();
+    }
     let total = (head.len() + tail.len()) as u64 + omitted;
-    let why = format!("no more than {} MiB of what a call prints are kept", PRINTED_BYTES >> 20);
-    output(&Summary { head, omitted, tail, total, spilled: None, spill_error: Some(why) })
+    let most = PRINTED_BYTES >> 20;
+    format!(
+        "{start}\n[… {omitted} bytes of {total} left out; no more than {most} MiB of what a call prints are kept]\n{end}"
+    )
 }
 
 /// Characters of a line that says how it goes.
