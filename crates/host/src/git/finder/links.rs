@@ -20,6 +20,10 @@ pub(super) fn meant(roots: &[PathBuf], pattern: &Path) -> Option<Vec<PathBuf>> {
     }
     let (mut dirs, mut links, mut left) = (vec![base], Vec::new(), ENTRIES);
     for (at, part) in parts.iter().enumerate().skip(fixed) {
+        if *part == "**" {
+            // With `globstar` it is any number of directories, and else one.
+            with_all_below(&mut dirs, &mut left)?;
+        }
         let mut below = Vec::new();
         for dir in dirs {
             let mut step = |path: PathBuf, is_link: bool| {
@@ -47,4 +51,17 @@ pub(super) fn meant(roots: &[PathBuf], pattern: &Path) -> Option<Vec<PathBuf>> {
         dirs = below;
     }
     Some(links)
+}
+
+/// Adds to some directories all that are below them, links aside. None where there is too much to look at.
+fn with_all_below(dirs: &mut Vec<PathBuf>, left: &mut usize) -> Option<()> {
+    let mut at = 0;
+    while let Some(dir) = dirs.get(at).cloned() {
+        at += 1;
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            *left = left.checked_sub(1)?;
+            dirs.extend(entry.file_type().is_ok_and(|kind| kind.is_dir()).then(|| entry.path()));
+        }
+    }
+    Some(())
 }

@@ -449,6 +449,7 @@ fn links_that_a_pattern_means_are_found_and_no_others() {
         ("s*/l.*", &["src/l.c", "src/l.rs"]),
         ("*/*/*.c", &["src/d", "src/d/m.c", "src/deep/m.c", "src/out"]),
         ("src/[dx]/m.c", &["src/d", "src/d/m.c"]),
+        ("**/*.c", &["src/d", "src/d/m.c", "src/deep/m.c", "src/l.c", "src/out"]),
         ("*", &[]),
         ("src/*.md", &[]),
         ("../*/y.c", &[]),
