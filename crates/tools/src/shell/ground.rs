@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use nika_contract::{Cx, News, SessionState, ToolError, code, event, text};
+use nika_contract::{Cx, News, SessionState, ToolError, code, event};
 use nika_guard::bash::{ANY_HOST, Scratch, Site};
 use nika_guard::profile::{Access, Instead, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, Place, classify};
@@ -536,16 +536,13 @@ impl Ground {
     }
 }
 
-/// Characters of a host's name that the journal keeps: the longest name has 253.
-const HOST_CHARS: usize = 260;
-
 /// Writes to the journal whom a command asks for, also when its call has ended.
 fn noting_hosts(cx: &Cx<'_>) -> OnHost {
     let note = cx.beside.noting();
     OnHost(Arc::new(move |job, reached| {
         let fields = [
             ("job", job.into()),
-            ("host", text::preview(&reached.host, HOST_CHARS).into()),
+            ("host", reached.host.as_str().into()),
             ("port", reached.port.into()),
             ("refused", reached.refused.as_deref().into()),
         ];

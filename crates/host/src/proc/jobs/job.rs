@@ -29,6 +29,8 @@ use crate::scratch::Caches;
 const LOOK: Duration = Duration::from_millis(20);
 /// How many hosts that were asked for are remembered.
 const MOST_REACHED: usize = 1000;
+/// Characters of a host's name that are kept: the longest name has 253.
+const MOST_HOST_CHARS: usize = 260;
 /// The end of a terminal's input: what the key Ctrl-D sends.
 const END_OF_INPUT: u8 = 4;
 /// How long a terminal is quiet before what is new is read: a program writes its screen in pieces, and what was typed
@@ -519,7 +521,9 @@ impl Job {
         lock(&self.inside).reached.clone()
     }
 
-    pub(super) fn reached(&self, reached: Reached) {
+    pub(super) fn reached(&self, mut reached: Reached) {
+        // A command may ask for anything.
+        reached.host = reached.host.chars().take(MOST_HOST_CHARS).collect();
         let mut inside = lock(&self.inside);
         if inside.reached.len() >= MOST_REACHED || inside.reached.contains(&reached) {
             return;
