@@ -322,7 +322,12 @@ fn has_later(above: &OwnedFd, name: &OsStr, moment: (i64, u64), depth: usize) ->
         let Ok(stat) = statat(&dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) else { return false };
         let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        Stamp::from(&stat).changed() > moment || is_dir && depth < MAX_DEPTH && has_later(&dir, name, moment, depth + 1)
+        // Of a file with other names the moves of these change the one time: what is written changes the other, too.
+        let latest = match !is_dir && stat.st_nlink > 1 {
+            true => (stat.st_mtime, stat.st_mtime_nsec),
+            false => Stamp::from(&stat).changed(),
+        };
+        latest > moment || is_dir && depth < MAX_DEPTH && has_later(&dir, name, moment, depth + 1)
     })
 }
 

@@ -32,6 +32,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("another link", "ln -s a l", "ln -sfn b l; ln -s x y"),
     ("a link becomes a file", "echo a >a; ln -s a l", "rm l; echo f >l"),
     ("a file becomes a link", "echo a >a; echo b >b", "rm a; ln -s b a"),
+    (
+        "a directory goes, and a file in it has a name outside that changes or goes, too",
+        "mkdir deps keep; echo bin >deps/p; ln deps/p p; echo b >keep/a; ln keep/a deps/a; echo c >deps/c; ln deps/c c",
+        "rm p; echo new >p; rm -rf deps; mkdir deps; echo q >deps/q; rm c; ln keep/a b",
+    ),
     ("names of one file", "true", "mkdir -p deps; echo bin >deps/p-1; ln deps/p-1 p; echo o >o; ln o deps/o2"),
     (
         "more names for a file",
