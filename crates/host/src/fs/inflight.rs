@@ -105,7 +105,8 @@ impl Locked<'_> {
         if self.state.inflight.as_ref().is_some_and(|own| own.path == path) {
             return;
         }
-        let Ok(file) = File::open(path) else { return };
+        // For writing: NFS has such locks only of files that are open so.
+        let Ok(file) = File::options().read(true).write(true).open(path) else { return };
         let settled = std::fs::read(path).is_ok_and(|note| self.files.settles(&note));
         if settled && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             let _ = std::fs::remove_file(path);

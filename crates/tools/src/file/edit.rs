@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{
-    Detected, EditError, Limits, Overlap, Plan, Rebased, Replace, detect, plan, reads_back, rebase, unified,
+    Detected, EditError, Encoding, Limits, Overlap, Plan, Rebased, Replace, detect, plan, reads_back, rebase, unified,
 };
 use nika_guard::Effects;
 use nika_host::fs::{Change, Workspace};
@@ -166,8 +166,10 @@ pub(super) fn applied(plan: &Plan, now: &[u8], shown: &str) -> Result<Vec<u8>, T
 /// Refuses what nobody could read again as the text that it is, nor edit.
 pub(super) fn readable(of: Detected, bytes: &[u8], shown: &str) -> Result<(), ToolError> {
     reads_back(of, bytes).map_err(|why| {
-        ToolError::new(code::CANNOT_ENCODE, format!("{shown}: {why}"))
-            .hint("use other characters, or convert the file to UTF-8 first, by a command such as `iconv`")
+        ToolError::new(code::CANNOT_ENCODE, format!("{shown}: {why}")).hint(match of.encoding {
+            Encoding::Utf8 => "use other characters: what is left would not be read as UTF-8 text any more",
+            _ => "use other characters, or convert the file to UTF-8 first, by a command such as `iconv`",
+        })
     })
 }
 

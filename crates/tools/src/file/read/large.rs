@@ -326,6 +326,8 @@ impl Pieces<'_> {
 /// where they begin. Where a letter takes several bytes a NUL says nothing, and what is no letter shows as such.
 fn is_text(bytes: &[u8], piece: u64, encoding: Encoding) -> Result<(), NoPage> {
     match detect(bytes) {
+        // A short page may have a stray one.
+        Err(no) if matches!(no.reason, NotTextReason::Controls { count: ..=2, .. }) => Ok(()),
         Err(mut no) if encoding.unit() == 1 && !matches!(no.reason, NotTextReason::Format) => {
             if let NotTextReason::Nul { at } = &mut no.reason {
                 *at += usize::try_from(piece).unwrap_or_default();
