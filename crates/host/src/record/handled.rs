@@ -15,8 +15,7 @@ use rustix::fs::CWD;
 use super::firsts::{Id, id_of_file};
 use super::sight::Found;
 
-/// So many are known of either kind, some 5 MB. Of a command that found more each file counts as handled; of those that it
-/// made, the first are forgotten.
+/// So many are known, some 5 MB; of more the first are forgotten. What is still held open is seen all the same.
 const MOST: usize = 100_000;
 /// How long a call takes that was let through, and how many places at most wait to be looked at then.
 const PASSES_WITHIN: Duration = Duration::from_millis(1);
@@ -28,35 +27,24 @@ pub(super) struct Handled(Mutex<All>);
 
 #[derive(Debug, Default)]
 struct All {
-    /// What stood there before.
-    found: HashSet<Id>,
-    /// What came to stand there, and in which order that was seen.
-    made: HashSet<Id>,
+    ids: HashSet<Id>,
+    /// In which order they were seen.
     order: VecDeque<Id>,
 }
 
 impl Handled {
-    /// What stands there is about to be changed.
+    /// What stands there is about to be changed, or came to stand there.
     pub(super) fn note(&self, found: &Found) {
         let Some(id) = id_of_file(&found.dir, &found.name) else { return };
         let mut all = self.all();
-        if all.found.len() < MOST {
-            all.found.insert(id);
-        }
-    }
-
-    /// It was.
-    fn note_after(&self, found: &Found) {
-        let Some(id) = id_of_file(&found.dir, &found.name) else { return };
-        let mut all = self.all();
-        if all.found.contains(&id) || !all.made.insert(id) {
+        if !all.ids.insert(id) {
             return;
         }
         all.order.push_back(id);
         if all.order.len() > MOST
             && let Some(first) = all.order.pop_front()
         {
-            all.made.remove(&first);
+            all.ids.remove(&first);
         }
     }
 
@@ -65,7 +53,7 @@ impl Handled {
         let all = self.all();
         let is_handled = |path: &&PathBuf| {
             let id = id_of_file(CWD, path.as_path());
-            id.is_some_and(|id| all.found.len() >= MOST || all.found.contains(&id) || all.made.contains(&id))
+            id.is_some_and(|id| all.ids.contains(&id))
         };
         files.iter().filter(is_handled).cloned().collect()
     }
@@ -85,7 +73,7 @@ impl Passed {
         if self.0.len() >= MOST_PASSED
             && let Some((_, first)) = self.0.pop_front()
         {
-            handled.note_after(&first);
+            handled.note(&first);
         }
         self.0.push_back((Instant::now() + PASSES_WITHIN, found));
     }
@@ -100,7 +88,7 @@ impl Passed {
         while self.wait().is_some_and(|wait| wait.is_zero())
             && let Some((_, found)) = self.0.pop_front()
         {
-            handled.note_after(&found);
+            handled.note(&found);
         }
     }
 }

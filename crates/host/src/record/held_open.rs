@@ -128,8 +128,12 @@ impl Held {
     }
 
     pub(super) fn holds(&self, path: &Path, file: &Stamp) -> bool {
+        self.unknown || self.is_seen_to_hold(path, file)
+    }
+
+    fn is_seen_to_hold(&self, path: &Path, file: &Stamp) -> bool {
         let path = as_in_maps(path);
-        self.unknown || self.open.contains(&file.inode()) || self.mapped.iter().any(|(mapped, _)| *mapped == path)
+        self.open.contains(&file.inode()) || self.mapped.iter().any(|(mapped, _)| *mapped == path)
     }
 
     /// The same of a file whose name is a new one: mapped under another, of which the inode is what is left of it.
@@ -140,9 +144,10 @@ impl Held {
     }
 }
 
-/// Those of `files` that `processes` can write whatever these are called: they have one open for writing or mapped, or it
-/// has another name, by which it can be opened; or it is no file, but a pipe or a link. Only of processes that stand still,
-/// with all they have in `roots`.
+/// Those of `files` that `processes` are seen to be able to write whatever these are called: they have one open for writing
+/// or mapped, or it is a pipe, or a link. What cannot be seen is no reason, and no other name either, which git gives each object for a
+/// moment: what they had open under another name the recorder knows. Only of processes that stand still, with all they have
+/// in `roots`.
 pub(crate) fn writable(processes: &[Pid], files: &[PathBuf], roots: &[PathBuf]) -> Vec<PathBuf> {
     let held = Held::by_most(processes, ALL);
     let is_held = |path: &&PathBuf| {
@@ -150,7 +155,7 @@ pub(crate) fn writable(processes: &[Pid], files: &[PathBuf], roots: &[PathBuf]) 
         match kind_of(&stat) {
             Some(Kind::File) => {
                 let file = Stamp::from(&stat);
-                stat.st_nlink > 1 || held.holds(path, &file) || held.holds_as_another(&file, roots)
+                held.is_seen_to_hold(path, &file) || held.holds_as_another(&file, roots)
             }
             Some(Kind::Directory) => false,
             Some(Kind::Link) | None => !is_stand_in(&stat),

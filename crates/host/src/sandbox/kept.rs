@@ -29,6 +29,8 @@ pub(super) struct Kept {
     /// What this very command may change.
     opened: Vec<PathBuf>,
     known: Standing,
+    /// Where links led when the command began. Git makes them again with each `git switch`: that is no news.
+    links: HashMap<PathBuf, PathBuf>,
 }
 
 /// What stands under guarded names.
@@ -43,8 +45,10 @@ impl Kept {
     pub(super) fn of(profile: &Profile) -> Kept {
         let names = profile.protected.iter().chain(&profile.absent).cloned().collect();
         let (roots, opened) = (profile.roots.clone(), profile.opened.clone());
-        let mut kept = Kept { names, roots, opened, known: Standing::default() };
+        let mut kept = Kept { names, roots, opened, known: Standing::default(), links: HashMap::new() };
         kept.known = kept.look();
+        let links = kept.known.files.keys().filter_map(|path| Some((path.clone(), fs::read_link(path).ok()?)));
+        kept.links = links.collect();
         kept
     }
 
@@ -95,9 +99,13 @@ impl Kept {
     fn can_be_written(&self, path: &Path, what: FileType) -> bool {
         match what {
             FileType::RegularFile | FileType::Fifo => true,
-            FileType::Symlink => self.leads_astray(path),
+            FileType::Symlink => !self.leads_as_before(path) && self.leads_astray(path),
             _ => false,
         }
+    }
+
+    fn leads_as_before(&self, link: &Path) -> bool {
+        self.links.get(link).is_some_and(|before| fs::read_link(link).is_ok_and(|now| now == *before))
     }
 
     /// Whether a link leads into a root to what is guarded by no name, whether it exists or not.
