@@ -280,11 +280,12 @@ impl Spec {
 }
 
 /// Whether `name` is one of `names`, which stand between blanks. Tables are looked through again and again, so this
-/// compares only where the first byte stands behind a blank.
+/// compares only where a byte of it stands: the first that is no dash, as every option begins with one.
 pub(in super::super) fn lists(names: &str, name: &str) -> bool {
     let (names, name) = (names.as_bytes(), name.as_bytes());
-    let Some(first) = name.first() else { return false };
-    memchr::memchr_iter(*first, names).any(|at| {
+    let dashes = name.iter().take_while(|byte| **byte == b'-').count().min(name.len().saturating_sub(1));
+    let (Some(sought), Some(sites)) = (name.get(dashes), names.get(dashes..)) else { return false };
+    memchr::memchr_iter(*sought, sites).any(|at| {
         let ends = || matches!(names.get(at + name.len()), None | Some(b' '));
         (at == 0 || names.get(at - 1) == Some(&b' '))
             && ends()

@@ -42,7 +42,8 @@ impl<'t> Parser<'t> {
 
     pub(super) fn word(&mut self) -> Read<Word> {
         let start = self.at;
-        let mut parts = Vec::new();
+        // Most words are one.
+        let mut parts = Vec::with_capacity(1);
         while let Some(byte) = self.peek() {
             if is_meta(byte) && !(matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(')) {
                 break;
