@@ -66,7 +66,7 @@ fn a_job_does_not_come_to_the_lock_that_becomes_a_guarded_file() {
 }
 
 /// Waits until a job has ended that had a hold of `name`, which somebody gave its name, and was ended for that.
-fn ended_for(peer: &mut Peer, job: &str, name: &str) {
+pub fn ended_for(peer: &mut Peer, job: &str, name: &str) {
     let (mut told, since) = (String::new(), Instant::now());
     while !told.contains(" ended: ") && since.elapsed() < Duration::from_secs(60) {
         told.push_str(&text(&peer.call("nika_job_output", json!({"job_id": job, "wait_ms": 5_000}))));
@@ -75,7 +75,7 @@ fn ended_for(peer: &mut Peer, job: &str, name: &str) {
 }
 
 /// What the journals say of guarded files that a job had a hold of.
-fn journaled(world: &World) -> Vec<String> {
+pub fn journaled(world: &World) -> Vec<String> {
     let files = fs::read_dir(world.state().join("journal")).expect("journals").flatten().map(|file| file.path());
     let lines = files.flat_map(|file| {
         let text = fs::read_to_string(file).unwrap_or_default();
@@ -200,6 +200,29 @@ fn a_job_that_has_nothing_of_a_guarded_file_that_somebody_replaces_goes_on() {
     }
     fs::write(world.root().join("go"), "").expect("written");
     ended_with(&mut peer, &begun.job, "1 created");
+    assert!(journaled(&world).is_empty());
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_job_goes_on_that_removed_another_name_of_what_becomes_a_guarded_file() {
+    if !is_confined_here() {
+        return;
+    }
+    const SCRIPT: &str = "import os, time\nos.unlink('one')\nos.rename('new', 'two')\nprint('removed', flush=True)\n\
+        while not os.path.exists('go'): time.sleep(0.01)\n";
+    let world = world().file("one", "one\n").file("two", "two\n").file("new", "new\n").file(".npmrc", "old\n");
+    let at = |name: &str| world.root().join(name);
+    for (name, other) in [("one", "other-one"), ("two", "other-two")] {
+        fs::hard_link(at(name), at(other)).expect("another name");
+    }
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "removes.py", SCRIPT);
+    until(&mut peer, &begun.job, "removed");
+    fs::rename(at("other-one"), at(".npmrc")).expect("renamed");
+    fs::rename(at("other-two"), at("Jenkinsfile")).expect("renamed");
+    fs::write(at("go"), "").expect("written");
+    ended_with(&mut peer, &begun.job, "deleted");
     assert!(journaled(&world).is_empty());
     assert_eq!(peer.end(), 0);
 }

@@ -22,8 +22,10 @@ pub(crate) enum Does {
     Changes(Name, Option<u8>),
     /// Changes what is open.
     ChangesOpen(u8),
-    /// Makes or removes the entry itself.
+    /// Makes the entry itself.
     Names(Name),
+    /// Removes the entry itself.
+    Removes(Name),
     /// Makes an entry for a unix socket, whose address begins here and is so long.
     Binds(u8, u8),
     /// Gives an entry another name; the flags may have the two change places.
@@ -64,7 +66,7 @@ const EVERYWHERE: &[Row] = &[
     (libc::SYS_fchmod, Always, Does::ChangesOpen(0)),
     (libc::SYS_fchmodat, Always, Does::Changes(below(0, 1), None)),
     (libc::SYS_fchmodat2, Always, Does::Changes(below(0, 1), Some(3))),
-    (libc::SYS_unlinkat, Always, Does::Names(below(0, 1))),
+    (libc::SYS_unlinkat, Always, Does::Removes(below(0, 1))),
     (libc::SYS_mkdirat, Always, Does::Names(below(0, 1))),
     (libc::SYS_mknodat, Always, Does::Names(below(0, 1))),
     (libc::SYS_bind, Always, Does::Binds(1, 2)),
@@ -79,8 +81,8 @@ const OLDER: &[Row] = &[
     (libc::SYS_open, Bits(1, WRITES as u32), Does::Opens(here(0), Flags::Argument(1))),
     (libc::SYS_creat, Always, Does::Opens(here(0), Flags::Are(CREATES))),
     (libc::SYS_chmod, Always, Does::Changes(here(0), None)),
-    (libc::SYS_unlink, Always, Does::Names(here(0))),
-    (libc::SYS_rmdir, Always, Does::Names(here(0))),
+    (libc::SYS_unlink, Always, Does::Removes(here(0))),
+    (libc::SYS_rmdir, Always, Does::Removes(here(0))),
     (libc::SYS_mkdir, Always, Does::Names(here(0))),
     (libc::SYS_mknod, Always, Does::Names(here(0))),
     (libc::SYS_symlink, Always, Does::Names(here(1))),
@@ -110,8 +112,10 @@ pub(super) struct Named {
 /// What a stopped call is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Change, make or remove what is named.
+    /// Change or make what is named.
     At(Named),
+    /// Remove what is named, which changes no other name of it.
+    Remove(Named),
     /// Open what is named, if it is there.
     Find(Named),
     /// Change what the process has open under this number.
@@ -154,6 +158,7 @@ pub(super) fn read(number: i64, arguments: &[u64; 6]) -> Option<Act> {
         }
         Does::ChangesOpen(at) => Act::Open(argument(at) as u32 as i32),
         Does::Names(name) => Act::At(named(name, false)),
+        Does::Removes(name) => Act::Remove(named(name, false)),
         Does::Binds(at, length) => Act::Bind { at: argument(at), length: argument(length) as u32 },
         Does::Moves(from, to, flags) => {
             let swaps = flags.is_some_and(|at| has(argument(at), EXCHANGE));

@@ -104,8 +104,9 @@ impl Recorder {
         self.0.off.get_or_init(|| Off::of(profile));
     }
 
-    /// Those of `files` that the command was about to change before, whatever they were called then. It has guarded names by
-    /// now, which somebody else gave it.
+    /// Those of `files` that the command was about to change before, whatever they were called then. They have guarded names
+    /// by now, which somebody else gave them. What stands there now is what counts: where another file came in place of the
+    /// one that was heard of, that is news of its own, and this is asked again.
     pub(crate) fn handled(&self, files: &[PathBuf]) -> Vec<PathBuf> {
         self.0.handled.of(files)
     }
@@ -229,7 +230,7 @@ impl Shared {
         let thread = stopped.thread;
         self.sight.learn(thread, || listener.waits(stopped));
         let (first, second) = match act {
-            Act::At(named) | Act::Find(named) => (self.sight.named(thread, &named), None),
+            Act::At(named) | Act::Find(named) | Act::Remove(named) => (self.sight.named(thread, &named), None),
             Act::Open(number) => (self.sight.open(thread, number), None),
             Act::Bind { at, length } => (self.sight.bound(thread, at, length), None),
             Act::Move { from, to, .. } | Act::Link { from, to } => {
@@ -255,7 +256,11 @@ impl Shared {
             // So the kernel would say. What comes to be there now would be opened, and nobody would know it.
             return Some(Errno::NOENT);
         }
-        for seen in [Some(&first), second.as_ref()].into_iter().flatten() {
+        // What is removed, or gives way to what is moved, is not written: another name of it still has what it had.
+        let removes = matches!(act, Act::Remove(_));
+        let swaps = matches!(act, Act::Move { swaps: true, .. });
+        let handled = [Some(&first).filter(|_| !removes), second.as_ref().filter(|_| swaps)];
+        for seen in handled.into_iter().flatten() {
             if let Seen::Inside(found) = seen {
                 self.handled.note(found);
             }
@@ -279,7 +284,9 @@ impl Shared {
                     match seen {
                         Seen::Inside(found) => {
                             turn.touch(&found);
-                            passed.add(found, &self.handled);
+                            if !removes {
+                                passed.add(found, &self.handled);
+                            }
                         }
                         Seen::Unknown => turn.touch_unknown(),
                         Seen::Elsewhere => {}
