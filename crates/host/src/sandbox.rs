@@ -19,6 +19,7 @@ pub mod cgroup;
 mod covers;
 mod entry;
 mod filter;
+mod guarded;
 mod init;
 mod kept;
 mod land;
@@ -55,6 +56,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
 
 pub use apart::{all_but, spelled};
+pub(crate) use guarded::Guarded;
 use init::Kind;
 pub use linked::Linked;
 pub(crate) use listener::{
@@ -71,7 +73,7 @@ pub(crate) use ready::{Ready, take_beside};
 pub use run::{Finished, run};
 pub use stops::Stops;
 pub(crate) use stops::{heard, hearing};
-pub(crate) use watch::{Replaced, guards_at_top};
+pub(crate) use watch::Replaced;
 
 /// The temporary directory that every contained command has for itself: nobody else sees it, and it goes with the world.
 pub const PRIVATE_TMP: &str = "/tmp";

@@ -6,69 +6,58 @@
 //!
 //! Nor may it come to what has a temporary name of ours: that is on its way, and may become a guarded file.
 
-use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use nika_guard::profile::Profile;
 
 use crate::fs::is_temp_name;
-use crate::sandbox::guards_at_top;
+use crate::sandbox::Guarded;
 
 /// What is added to a name for the file that is to take its place.
-const LOCK: &str = ".lock";
+const LOCK: &[u8] = b".lock";
 
-/// Guarded names; whatever their case.
+/// See the module's page.
 #[derive(Debug)]
-pub(super) struct Off {
-    kept: HashSet<OsString>,
-    /// Directories on the way to one.
-    above: HashSet<OsString>,
-    roots: Vec<PathBuf>,
-    /// What this very command may change.
-    opened: Vec<PathBuf>,
-}
+pub(super) struct Off(Guarded);
 
 impl Off {
     pub(super) fn of(profile: &Profile) -> Off {
-        let all = profile.protected.iter().chain(&profile.absent);
-        let names: HashSet<OsString> = all.map(|path| folded(path.as_os_str())).collect();
-        // Git, and who does as git does, writes there and renames it. Who opened it before has the file then.
-        let lock = |name: &OsString| {
-            let mut lock = name.clone();
-            lock.push(LOCK);
-            lock
-        };
-        let kept: HashSet<OsString> = names.iter().map(lock).chain(names.iter().cloned()).collect();
-        let above = names.iter().flat_map(|path| Path::new(path).ancestors().skip(1)).map(OsString::from).collect();
-        Off { kept, above, roots: profile.roots.clone(), opened: profile.opened.clone() }
+        Off(Guarded::of(profile))
     }
 
-    /// Whether a path is one of them, or lies below one. At the top of a root what is guarded by a part of its name is one,
-    /// too: such names cannot be listed.
+    /// Whether a path is one of them, or lies below one.
     pub(super) fn keeps(&self, path: &Path) -> bool {
-        let names_one = || path.ancestors().any(|above| self.kept.contains(&folded(above.as_os_str())));
-        let at_top = || self.roots.iter().any(|root| path.parent() == Some(root));
-        let is_guarded = || path.file_name().is_some_and(guards_at_top);
-        self.is_on_its_way(path)
-            || !self.opened.iter().any(|opened| path.starts_with(opened)) && (names_one() || at_top() && is_guarded())
+        self.is_on_its_way(path) || self.0.has(path) || self.is_lock(path)
+    }
+
+    /// Whether a guarded name is locked by a path: git, and who does as git does, writes there and renames it. Who opened it
+    /// before has the file then.
+    fn is_lock(&self, path: &Path) -> bool {
+        let locks_one = |at: &Path| unlocked(at).is_some_and(|at| self.0.lists(at));
+        !self.0.is_opened(path) && path.ancestors().any(locks_one)
     }
 
     /// Whether a name below a root is one that Nika gives for a while to what it puts in place.
     fn is_on_its_way(&self, path: &Path) -> bool {
-        let root = self.roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
+        let roots = self.0.roots().iter();
+        let root = roots.filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
         let below = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
         below.iter().any(is_temp_name)
     }
 
     /// Whether one of them lies below a path, or would if it existed: a directory that moves takes it along.
     pub(super) fn is_above(&self, path: &Path) -> bool {
-        self.above.contains(&folded(path.as_os_str()))
+        self.0.is_above(path)
     }
 }
 
-fn folded(path: &OsStr) -> OsString {
-    path.to_ascii_lowercase()
+/// The path that this one is the lock of.
+fn unlocked(path: &Path) -> Option<&Path> {
+    let path = path.as_os_str().as_bytes();
+    let (locked, lock) = path.split_at_checked(path.len().checked_sub(LOCK.len())?)?;
+    lock.eq_ignore_ascii_case(LOCK).then(|| Path::new(OsStr::from_bytes(locked)))
 }
 
 #[cfg(test)]

@@ -12,22 +12,19 @@ use std::path::{Path, PathBuf};
 use nika_guard::profile::Profile;
 use rustix::fs::{FileType, lstat};
 
+use super::guarded::Guarded;
 use super::placeholders::is_stand_in;
-use super::watch::guards_at_top;
 use crate::fs::Stamp;
 
 /// Directories that are guarded with all that is in them, and files under guarded names: so many are looked at, those that
 /// lie deepest last. What is watched takes memory of the system, and what is known is looked at anew at the end.
-const MOST_DIRECTORIES: usize = 512;
-const MOST_FILES: usize = 8_192;
+pub(super) const MOST_DIRECTORIES: usize = 512;
+pub(super) const MOST_FILES: usize = 8_192;
 
 /// See the module's page.
 #[derive(Debug)]
 pub(super) struct Kept {
-    names: Vec<PathBuf>,
-    roots: Vec<PathBuf>,
-    /// What this very command may change.
-    opened: Vec<PathBuf>,
+    guarded: Guarded,
     known: Standing,
     /// Where links led when the command began. Git makes them again with each `git switch`: that is no news.
     links: HashMap<PathBuf, PathBuf>,
@@ -43,21 +40,15 @@ struct Standing {
 impl Kept {
     /// Of what `profile` guards, as it stands now. What this very command may change is none of it.
     pub(super) fn of(profile: &Profile) -> Kept {
-        let names = profile.protected.iter().chain(&profile.absent).cloned().collect();
-        let (roots, opened) = (profile.roots.clone(), profile.opened.clone());
-        let mut kept = Kept { names, roots, opened, known: Standing::default(), links: HashMap::new() };
+        let mut kept = Kept { guarded: Guarded::of(profile), known: Standing::default(), links: HashMap::new() };
         kept.known = kept.look();
         let links = kept.known.files.keys().filter_map(|path| Some((path.clone(), fs::read_link(path).ok()?)));
         kept.links = links.collect();
         kept
     }
 
-    pub(super) fn names(&self) -> &[PathBuf] {
-        &self.names
-    }
-
-    pub(super) fn roots(&self) -> &[PathBuf] {
-        &self.roots
+    pub(super) fn guarded(&self) -> &Guarded {
+        &self.guarded
     }
 
     /// Directories that are guarded with all that is in them, as they were last seen.
@@ -80,7 +71,10 @@ impl Kept {
             if let Some((what, stamp)) = self.standing(&path)
                 && self.can_be_written(&path, what)
             {
-                self.known.files.insert(path.clone(), stamp);
+                // One that is not known is only looked at once more, at the end.
+                if self.known.files.len() < MOST_FILES || self.known.files.contains_key(&path) {
+                    self.known.files.insert(path.clone(), stamp);
+                }
                 files.push(path);
             }
         }
@@ -89,7 +83,7 @@ impl Kept {
 
     /// What stands at a path that is neither the command's own to change nor a stand-in of ours.
     fn standing(&self, path: &Path) -> Option<(FileType, Stamp)> {
-        if self.opened.iter().any(|opened| path.starts_with(opened)) {
+        if self.guarded.is_opened(path) {
             return None;
         }
         let stat = lstat(path).ok().filter(|stat| !is_stand_in(stat))?;
@@ -108,24 +102,21 @@ impl Kept {
         self.links.get(link).is_some_and(|before| fs::read_link(link).is_ok_and(|now| now == *before))
     }
 
-    /// Whether a link leads into a root to what is guarded by no name, whether it exists or not.
+    /// Whether a link leads into a root to what the command may change, whether it exists or not.
     fn leads_astray(&self, link: &Path) -> bool {
         let lexical = || {
             let to = link.parent()?.join(fs::read_link(link).ok()?);
             Some(fs::canonicalize(to.parent()?).ok()?.join(to.file_name()?))
         };
         let Some(to) = fs::canonicalize(link).ok().or_else(lexical) else { return true };
-        let is_below = |all: &[PathBuf]| all.iter().any(|one| to.starts_with(one));
-        is_below(&self.roots) && !is_below(&self.names)
+        self.guarded.is_in_a_root(&to) && !self.guarded.has(&to)
     }
 
     fn look(&self) -> Standing {
         let mut found = Standing::default();
-        let mut open: VecDeque<PathBuf> = self.names.iter().cloned().collect();
-        for root in &self.roots {
-            let guarded = entries(root).filter(|path| path.file_name().is_some_and(guards_at_top));
-            open.extend(guarded);
-        }
+        let mut open: VecDeque<PathBuf> = self.guarded.names().iter().cloned().collect();
+        let at_top = self.guarded.roots().iter().flat_map(|root| entries(root));
+        open.extend(at_top.filter(|path| self.guarded.has(path) && !self.guarded.names().contains(path)));
         while let Some(path) = open.pop_front() {
             match self.standing(&path) {
                 Some((FileType::Directory, _)) if found.directories.len() < MOST_DIRECTORIES => {
@@ -172,15 +163,25 @@ mod tests {
         fs::rename(at("new"), at(".npmrc")).expect("renamed");
         fs::rename(at("other"), at(".vscode/deep/tasks.json")).expect("renamed");
         fs::rename(at("plain"), at("a.code-workspace")).expect("renamed");
-        // Links to what is guarded, to what lies outside, to what a command may write, and to what it may make.
+        // Links to what is guarded, by whichever case and though no list has it, to what lies outside, to what a command may
+        // write, though it has a guarded name, and to what it may make.
         fs::create_dir(at("own")).expect("made");
-        for (name, to) in [("guarded", "../.envrc"), ("out", "/etc/hostname"), ("own", "../own"), ("new", "../own/new")]
-        {
+        let links = [
+            ("guarded", "../.envrc"),
+            ("case", "../.ENVRC"),
+            ("top", "../Jenkinsfile"),
+            ("out", "/etc/hostname"),
+            ("own", "../own"),
+            ("opened", "../.mcp.json"),
+            ("new", "../own/new"),
+        ];
+        for (name, to) in links {
             std::os::unix::fs::symlink(to, at(".vscode").join(name)).expect("a link");
         }
         let mut replaced = kept.replaced();
         replaced.sort();
-        let wanted = [".npmrc", ".vscode/deep/tasks.json", ".vscode/new", ".vscode/own", "a.code-workspace"];
+        let wanted =
+            [".npmrc", ".vscode/deep/tasks.json", ".vscode/new", ".vscode/opened", ".vscode/own", "a.code-workspace"];
         assert_eq!(replaced, wanted.map(at));
         assert!(kept.replaced().is_empty());
     }

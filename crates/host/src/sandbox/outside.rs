@@ -43,7 +43,8 @@ impl Outside {
 
     /// What was replaced since.
     pub(super) fn heed(&mut self) -> Replaced {
-        match self.watch.as_mut().map(Watch::read) {
+        let guarded = self.kept.as_ref().map(Kept::guarded);
+        match self.watch.as_mut().map(|watch| watch.read(guarded)) {
             None => Replaced::default(),
             Some(Ok(News::Replaced(mut replaced))) => {
                 let heard = std::mem::take(&mut replaced.guarded);
@@ -79,5 +80,44 @@ impl Outside {
 
     fn is_idle(&self) -> bool {
         self.covers.is_none() && self.kept.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use nika_guard::profile::{Access, Profile};
+
+    use super::*;
+
+    #[test]
+    fn many_new_directories_where_all_is_guarded_do_not_make_it_begin_anew() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = dir.path().join(".git/modules/one/objects");
+        fs::create_dir_all(&objects).expect("made");
+        let mut profile = Profile::new(Access::Workspace, dir.path(), "/home/dev");
+        profile.protected = vec![dir.path().join(".git/modules")];
+        let mut outside = Outside { kept: Some(Kept::of(&profile)), ..Outside::default() };
+        outside.begin();
+        if outside.news().is_none() {
+            return eprintln!("skipped: there is no room to watch here");
+        }
+        let mut heard = Vec::new();
+        for number in 0..300 {
+            let new = objects.join(format!("{number:03}"));
+            fs::create_dir(&new).expect("made");
+            fs::write(new.join("object"), "one").expect("written");
+            heard.extend(outside.heed().guarded);
+            assert!(outside.news().is_some(), "{number}");
+        }
+        assert_eq!(heard.len(), 300, "{heard:?}");
+        assert!(outside.look().is_empty());
+        // Where they are too many to be watched one by one, those that lie deepest are left out: that is found out anew.
+        for number in 300..600 {
+            fs::create_dir(objects.join(format!("{number}"))).expect("made");
+        }
+        outside.heed();
+        assert!(outside.news().is_none());
     }
 }

@@ -5,17 +5,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use nika_guard::classify;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use super::kept::Kept;
+use super::guarded::Guarded;
+use super::kept::{Kept, MOST_DIRECTORIES, MOST_FILES};
 
 /// Bytes of news that are read at once, and how often before something else gets its turn.
 const NEWS_BYTES: usize = 8 << 10;
@@ -26,7 +27,8 @@ const READS: usize = 64;
 pub(super) enum News {
     /// Something was put under these names.
     Replaced(Replaced),
-    /// A directory that leads to such a name was made or put there: nobody watches that one yet.
+    /// A directory that leads to such a name was made or put there, or so much that is guarded that not all of it is
+    /// watched: who is to be watched has to be found out anew.
     Way,
 }
 
@@ -46,24 +48,33 @@ pub(crate) struct Replaced {
 pub(super) struct Watch {
     fd: OwnedFd,
     directories: HashMap<i32, Directory>,
+    /// So many of them at most.
+    most: usize,
 }
 
 #[derive(Debug, Default)]
 struct Directory {
     path: PathBuf,
     hidden: HashSet<OsString>,
-    guarded: HashSet<OsString>,
+    /// Names on the way to what is hidden or guarded, whatever their case.
     leading: HashSet<OsString>,
-    /// Whether it is guarded with all that comes to be in it.
-    whole: bool,
-    /// Whether it is a root, at whose top names are guarded that cannot be listed.
-    top: bool,
+}
+
+/// What came to be since.
+#[derive(Debug, Default)]
+struct Heard {
+    replaced: Replaced,
+    /// Directories where all is guarded.
+    directories: Vec<PathBuf>,
+    /// Numbers under which nothing is watched any more.
+    gone: Vec<i32>,
+    is_way: bool,
 }
 
 impl Watch {
     pub(super) fn of(hidden: &[PathBuf], kept: Option<&Kept>) -> io::Result<Watch> {
         let fd = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let mut watch = Watch { fd, directories: HashMap::new() };
+        let mut watch = Watch { fd, directories: HashMap::new(), most: 0 };
         let mut known: HashSet<&Path> = HashSet::new();
         for path in hidden {
             watch.lead_to(path, &mut known)?;
@@ -72,19 +83,18 @@ impl Watch {
             }
         }
         let Some(kept) = kept else { return Ok(watch) };
-        for path in kept.names() {
+        for path in kept.guarded().names() {
             watch.lead_to(path, &mut known)?;
-            if let Some((above, name)) = watch.above(path)? {
-                above.guarded.insert(name.to_ascii_lowercase());
-            }
+            watch.above(path)?;
         }
-        for root in kept.roots() {
+        for root in kept.guarded().roots() {
             watch.lead_to(root, &mut known)?;
-            watch.directory(root)?.into_iter().for_each(|root| root.top = true);
+            watch.directory(root)?;
         }
         for path in kept.directories() {
-            watch.directory(path)?.into_iter().for_each(|directory| directory.whole = true);
+            watch.directory(path)?;
         }
+        watch.most = watch.directories.len() + MOST_DIRECTORIES.saturating_sub(kept.directories().len());
         Ok(watch)
     }
 
@@ -92,7 +102,7 @@ impl Watch {
     fn lead_to<'p>(&mut self, path: &'p Path, known: &mut HashSet<&'p Path>) -> io::Result<()> {
         for at in path.ancestors().skip(1).take_while(|at| known.insert(at)) {
             if let Some((above, name)) = self.above(at)? {
-                above.leading.insert(name.to_owned());
+                above.leading.insert(name.to_ascii_lowercase());
             }
         }
         Ok(())
@@ -122,54 +132,75 @@ impl Watch {
     }
 
     /// What was put under one of the names since, or on the way to one.
-    pub(super) fn read(&mut self) -> io::Result<News> {
-        let (mut replaced, mut reads) = (Replaced::default(), 0);
+    pub(super) fn read(&mut self, guarded: Option<&Guarded>) -> io::Result<News> {
+        let mut heard = self.hear(guarded)?;
+        for number in heard.gone {
+            self.directories.remove(&number);
+        }
+        if heard.is_way || !self.take_in(heard.directories, &mut heard.replaced.guarded)? {
+            return Ok(News::Way);
+        }
+        Ok(News::Replaced(heard.replaced))
+    }
+
+    fn hear(&self, guarded: Option<&Guarded>) -> io::Result<Heard> {
+        let (mut heard, mut reads) = (Heard::default(), 0);
         let mut space = [MaybeUninit::uninit(); NEWS_BYTES];
         let mut news = Reader::new(&self.fd, &mut space);
         loop {
             // What is left is news at the next look.
             reads += usize::from(news.is_buffer_empty());
             if reads > READS {
-                return Ok(News::Replaced(replaced));
+                return Ok(heard);
             }
             let event = match news.next() {
-                Err(Errno::AGAIN) => return Ok(News::Replaced(replaced)),
+                Err(Errno::AGAIN) => return Ok(heard),
                 Err(Errno::INTR) => continue,
                 event => event?,
             };
-            if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
+            let what = event.events();
+            if what.contains(ReadFlags::QUEUE_OVERFLOW) {
                 return Err(io::Error::other("news was lost"));
+            }
+            if what.contains(ReadFlags::IGNORED) {
+                heard.gone.push(event.wd());
             }
             let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
             let Some((directory, name)) = self.directories.get(&event.wd()).zip(name) else { continue };
-            let is_directory = event.events().contains(ReadFlags::ISDIR);
-            if directory.leads(name, is_directory) {
-                return Ok(News::Way);
-            }
+            let path = directory.path.join(name);
+            heard.is_way |= directory.leading.contains(&name.to_ascii_lowercase());
             if directory.hidden.contains(name) {
-                replaced.hidden.push(directory.path.join(name));
+                heard.replaced.hidden.push(path.clone());
             }
-            if directory.guards(name) {
-                replaced.guarded.push(directory.path.join(name));
+            if guarded.is_some_and(|guarded| guarded.has(&path)) {
+                let is_directory = what.contains(ReadFlags::ISDIR);
+                let all = if is_directory { &mut heard.directories } else { &mut heard.replaced.guarded };
+                all.push(path);
             }
         }
     }
-}
 
-impl Directory {
-    /// Whether what came to be is to be watched itself, as what is in it matters.
-    fn leads(&self, name: &OsStr, is_directory: bool) -> bool {
-        self.leading.contains(name) || is_directory && self.guards(name)
+    /// Watches directories where all is guarded, too, and adds the files in them. What is made in one afterwards is news of
+    /// its own. False where that is more than is looked at.
+    ///
+    /// Not all from the beginning: a `git fetch` makes some hundred directories, and each would cost a walk of thousands.
+    fn take_in(&mut self, mut open: Vec<PathBuf>, files: &mut Vec<PathBuf>) -> io::Result<bool> {
+        while let Some(path) = open.pop() {
+            if self.directories.len() >= self.most || files.len() > MOST_FILES {
+                return Ok(false);
+            }
+            // Watched before it is listed, so that nothing comes in between.
+            let Some(directory) = self.directory(&path)? else { continue };
+            // One that was moved has its number from before.
+            directory.path.clone_from(&path);
+            for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+                let is_directory = entry.file_type().is_ok_and(|what| what.is_dir());
+                let all = if is_directory { &mut open } else { &mut *files };
+                all.push(entry.path());
+            }
+        }
+        Ok(true)
     }
-
-    fn guards(&self, name: &OsStr) -> bool {
-        self.whole || self.guarded.contains(&name.to_ascii_lowercase()) || self.top && guards_at_top(name)
-    }
-}
-
-/// Whether a name is guarded by itself, though no list has it.
-pub(crate) fn guards_at_top(name: &OsStr) -> bool {
-    !name.eq_ignore_ascii_case(".git") && classify(Path::new(name)).guarded.is_some()
 }
 
 #[cfg(test)]
@@ -180,8 +211,8 @@ mod tests {
 
     const NONE: [Vec<PathBuf>; 2] = [Vec::new(), Vec::new()];
 
-    fn read(watch: &mut Watch) -> [Vec<PathBuf>; 2] {
-        match watch.read().expect("it reads") {
+    fn read(watch: &mut Watch, kept: Option<&Kept>) -> [Vec<PathBuf>; 2] {
+        match watch.read(kept.map(Kept::guarded)).expect("it reads") {
             News::Replaced(replaced) => [replaced.hidden, replaced.guarded],
             News::Way => [vec!["the way".into()], Vec::new()],
         }
@@ -200,15 +231,15 @@ mod tests {
         std::fs::write(at("plain"), "two").expect("written");
         std::fs::write(at(".env"), "in place: what hides it stays").expect("written");
         std::fs::rename(at("plain"), at("other")).expect("renamed");
-        assert_eq!(read(&mut watch), NONE);
+        assert_eq!(read(&mut watch, None), NONE);
         std::fs::rename(at("other"), at(".env")).expect("renamed");
         std::fs::remove_file(at("deep/key.pem")).expect("removed");
         std::fs::write(at("deep/key.pem"), "two").expect("written");
-        assert_eq!(read(&mut watch), [vec![at(".env"), at("deep/key.pem")], Vec::new()]);
-        assert_eq!(read(&mut watch), NONE);
+        assert_eq!(read(&mut watch, None), [vec![at(".env"), at("deep/key.pem")], Vec::new()]);
+        assert_eq!(read(&mut watch, None), NONE);
         std::fs::rename(at("deep"), at("old")).expect("renamed");
         std::fs::create_dir(at("deep")).expect("made");
-        assert_eq!(read(&mut watch)[0], [PathBuf::from("the way")]);
+        assert_eq!(read(&mut watch, None)[0], [PathBuf::from("the way")]);
     }
 
     #[test]
@@ -226,16 +257,30 @@ mod tests {
         let mut watch = Watch::of(&[], Some(&kept)).expect("it watches");
         std::fs::write(at("plain"), "").expect("written");
         std::fs::write(at(".npmrc"), "in place").expect("written");
-        assert_eq!(read(&mut watch), NONE);
+        assert_eq!(read(&mut watch, Some(&kept)), NONE);
         let moves =
             [("one", ".npmrc"), ("two", ".ENVRC"), ("three", ".github/workflows/deep/ci.yml"), ("four", "Jenkinsfile")];
         for (from, to) in moves {
             std::fs::rename(at(from), at(to)).expect("renamed");
         }
-        assert_eq!(read(&mut watch), [Vec::new(), moves.map(|(_, to)| at(to)).to_vec()]);
-        std::fs::create_dir(at(".github/workflows/more")).expect("made");
-        assert_eq!(read(&mut watch)[0], [PathBuf::from("the way")]);
+        assert_eq!(read(&mut watch, Some(&kept)), [Vec::new(), moves.map(|(_, to)| at(to)).to_vec()]);
+        // Of a directory that is new there all that is in it, also what came before anybody watched, and what comes later.
+        std::fs::create_dir_all(at("made/below")).expect("made");
+        std::fs::write(at("made/below/old"), "").expect("written");
+        std::fs::rename(at("made"), at(".github/workflows/more")).expect("renamed");
+        assert_eq!(read(&mut watch, Some(&kept))[1], [at(".github/workflows/more/below/old")]);
+        std::fs::write(at(".github/workflows/more/below/new"), "").expect("written");
+        assert_eq!(read(&mut watch, Some(&kept))[1], [at(".github/workflows/more/below/new")]);
+        // Also where it has another name by now.
+        std::fs::rename(at(".github/workflows/more"), at(".github/workflows/other")).expect("renamed");
+        assert_eq!(read(&mut watch, Some(&kept))[1].len(), 2);
+        std::fs::write(at(".github/workflows/other/below/newer"), "").expect("written");
+        assert_eq!(read(&mut watch, Some(&kept))[1], [at(".github/workflows/other/below/newer")]);
+        std::fs::remove_dir_all(at(".github/workflows/other")).expect("removed");
+        let watched = watch.directories.len();
+        assert_eq!(read(&mut watch, Some(&kept)), NONE);
+        assert_eq!(watch.directories.len(), watched - 2);
         std::fs::create_dir(at(".cargo")).expect("made");
-        assert_eq!(read(&mut watch)[0], [PathBuf::from("the way")]);
+        assert_eq!(read(&mut watch, Some(&kept))[0], [PathBuf::from("the way")]);
     }
 }
