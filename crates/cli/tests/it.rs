@@ -90,6 +90,8 @@ mod shell;
 mod shell_asked;
 #[path = "it/shell_forerun.rs"]
 mod shell_forerun;
+#[path = "it/shell_forerun_left.rs"]
+mod shell_forerun_left;
 #[path = "it/shell_git.rs"]
 mod shell_git;
 #[path = "it/shell_hidden.rs"]

@@ -6,17 +6,23 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::{World, until_run, world};
 
-/// The program where no namespace can be had: in one that grants no further ones.
-fn without_namespaces(world: &World, script: &str) -> Command {
-    let mut command = world.nika(&[]);
-    let nika = command.get_program().to_owned();
+/// `command` where the system grants its user none of `what`: a file of `/proc/sys/user`.
+pub fn without(what: &str, command: &Command) -> Command {
     let mut outer = Command::new("unshare");
-    outer.args(["-U", "-r", "sh", "-c", "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"", "sh"]).arg(nika);
-    outer.args(["sandbox", "exec", "--landlock-only", "--", "sh", "-c", script]);
-    for (name, value) in command.current_dir(world.root()).get_envs() {
+    outer.args(["-U", "-r", "sh", "-c", &format!("echo 0 > /proc/sys/user/{what}; exec \"$@\""), "sh"]);
+    outer.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
         outer.env(name, value.unwrap_or_default());
     }
-    outer.current_dir(world.root()).stdin(Stdio::null()).stdout(Stdio::null());
+    outer.current_dir(command.get_current_dir().expect("a world has its place"));
+    outer
+}
+
+/// The program where no namespace can be had.
+fn without_namespaces(world: &World, script: &str) -> Command {
+    let inner = world.nika(&["sandbox", "exec", "--landlock-only", "--", "sh", "-c", script]);
+    let mut outer = without("max_user_namespaces", &inner);
+    outer.stdin(Stdio::null()).stdout(Stdio::null());
     outer
 }
 

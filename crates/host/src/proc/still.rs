@@ -14,8 +14,10 @@ const WITHIN: Duration = Duration::from_millis(20);
 /// How long to wait for those that are about to.
 const A_MOMENT: Duration = Duration::from_micros(50);
 
-/// Processes that stand still until [`Still::go_on`], or until they are killed.
+/// Processes that stand still. Dropped, it lets those go on that were stopped here; but not where the thread panics: what was
+/// to be found out meanwhile is not known then, and the supervisor's end is theirs.
 #[derive(Debug, Default)]
+#[must_use]
 pub(super) struct Still {
     all: Vec<Pid>,
     /// Those that did not before.
@@ -24,10 +26,10 @@ pub(super) struct Still {
 
 impl Still {
     /// All below `root`, but for `frame`.
-    pub(super) fn below(root: Pid, frame: Pid) -> Still {
+    pub(super) fn below(root: Pid, frame: Option<Pid>) -> Still {
         let (mut still, until) = (Still::default(), Instant::now() + WITHIN);
         loop {
-            let there: Vec<Pid> = tree::below(root).into_iter().filter(|pid| *pid != frame).collect();
+            let there: Vec<Pid> = tree::below(root).into_iter().filter(|pid| Some(*pid) != frame).collect();
             // Who came meanwhile, and who was let go on by one that was stopped only after that, is stopped now.
             let running: Vec<Pid> = there.iter().copied().filter(|pid| !tree::stands_still(*pid)).collect();
             for pid in &running {
@@ -49,8 +51,18 @@ impl Still {
         &self.all
     }
 
-    /// Lets those go on that were stopped here: children first, so that none is told that its child stands still.
-    pub(super) fn go_on(self) {
+    /// Lets nobody go on any more: whoever calls this kills them.
+    pub(super) fn until_killed(mut self) {
+        self.stopped.clear();
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        // Children first, so that none is told that its child stands still.
         for pid in self.stopped.iter().rev() {
             let _ = kill_process(*pid, Signal::CONT);
         }
@@ -77,21 +89,37 @@ mod tests {
             from.read_exact(&mut [0]).expect("read");
         };
         echoes();
-        let (me, root) = (rustix::process::getpid(), Pid::from_child(&shell));
+        let root = Pid::from_child(&shell);
         let below = tree::below(root);
         let stood: Vec<Pid> = below.iter().copied().filter(|pid| tree::stands_still(*pid)).collect();
         assert_eq!((below.len(), stood.len()), (2, 1));
-        let still = Still::below(root, me);
-        assert_eq!(still.processes().len(), 2);
         // On a busy machine one may hear of it late.
-        let late = std::time::Instant::now() + std::time::Duration::from_secs(20);
-        while !still.processes().iter().all(|pid| tree::stands_still(*pid)) {
-            assert!(std::time::Instant::now() < late, "they were told to stand still");
-            sleep(A_MOMENT);
-        }
-        still.go_on();
+        let until_all_stand = |of: &[Pid]| {
+            let late = Instant::now() + Duration::from_secs(20);
+            while !of.iter().all(|pid| tree::stands_still(*pid)) {
+                assert!(Instant::now() < late, "they were told to stand still");
+                sleep(A_MOMENT);
+            }
+        };
+        let still = Still::below(root, None);
+        assert_eq!(still.processes().len(), 2);
+        until_all_stand(still.processes());
+        drop(still);
         echoes();
         assert!(stood.iter().all(|pid| tree::stands_still(*pid)));
+        // Not those that are about to be killed, nor where nobody knows what was found out.
+        Still::below(root, None).until_killed();
+        until_all_stand(&below);
+        for pid in below.iter().filter(|pid| !stood.contains(pid)) {
+            kill_process(*pid, Signal::CONT).expect("it is there");
+        }
+        echoes();
+        let panics = std::panic::catch_unwind(|| {
+            let _still = Still::below(root, None);
+            panic!("while they stand still");
+        });
+        assert!(panics.is_err());
+        until_all_stand(&below);
         for pid in below {
             let _ = kill_process(pid, Signal::KILL);
         }

@@ -26,7 +26,7 @@ use self::signals::Signals;
 use super::memory::Memory;
 use super::still::Still;
 use super::tree;
-use super::wire::{self, Exited, Held, How, KilledBy, Lines, Order, Reached, Replaced, Report, Request};
+use super::wire::{self, Exited, Held, How, KilledBy, Lines, NewlyGuarded, Order, Reached, Report, Request};
 use crate::record::writable;
 use crate::sandbox::{self, Ended, Entered, Network, Reach, Ready, Stops, Target, Visit};
 
@@ -240,6 +240,14 @@ impl Running {
             Running::Held(entered) => entered.init(),
         }
     }
+
+    /// The first process of a world, which holds the command and is none of it.
+    fn frame(&self) -> Option<Pid> {
+        match self {
+            Running::Free(_) => None,
+            Running::Held(entered) => Some(entered.init()),
+        }
+    }
 }
 
 impl Supervisor {
@@ -251,24 +259,30 @@ impl Supervisor {
                     self.ended_too = self.names_of_left();
                 }
                 let left = if alone { 0 } else { self.kill_all() };
-                self.report(left);
-                return;
+                return self.end(left);
             }
-            if self.ended.is_some() && self.order.linger && !self.reported && self.kill_at.is_none() {
-                let left = self.left().count();
-                if left == 0 {
-                    let left = self.kill_all();
-                    self.report(left);
-                    return;
-                }
-                self.report(left);
-            }
-            if !self.attend() {
+            let lingers = self.ended.is_some() && self.order.linger && !self.reported && self.kill_at.is_none();
+            if lingers && !self.leave() || !self.attend() {
                 let left = self.kill_all();
-                self.report(left);
-                return;
+                return self.end(left);
             }
         }
+    }
+
+    /// Says that the command ended and what lives on; false where nothing does, or nothing may.
+    fn leave(&mut self) -> bool {
+        let left = self.left().count();
+        if left == 0 {
+            return false;
+        }
+        // Nobody else has asked yet about the first moments of those.
+        let files = self.replaced_unheard();
+        if let Err(why) = self.keep_guarded(&files) {
+            self.killed_by.get_or_insert(why);
+            return false;
+        }
+        self.report(left);
+        true
     }
 
     /// Whether what the command left may live on for now.
@@ -287,10 +301,20 @@ impl Supervisor {
         leaves && now < *self.finish_at.get_or_insert(now + FINISH_WITHIN)
     }
 
-    /// Who lives below us; the first process of a world is no more than its frame.
+    /// Who lives below us, but for the frame.
     fn left(&self) -> impl Iterator<Item = tree::Process> {
-        let frame = self.command.pid().as_raw_nonzero().get();
-        tree::look_below(rustix::process::getpid()).into_iter().filter(move |process| process.pid != frame)
+        let frame = self.command.frame().map(|frame| frame.as_raw_nonzero().get());
+        tree::look_below(rustix::process::getpid()).into_iter().filter(move |process| Some(process.pid) != frame)
+    }
+
+    /// Sends a signal to all of the command, and not to the frame, which would end by it: without a world of processes that
+    /// is one as any other, and nobody else can say how the command ended.
+    fn signal_all(&self, number: i32) {
+        let Some(signal) = Signal::from_named_raw(number) else { return };
+        let frame = self.command.frame();
+        for pid in tree::below(rustix::process::getpid()).into_iter().filter(|pid| Some(*pid) != frame) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
     }
 
     fn names_of_left(&self) -> Vec<String> {
@@ -416,21 +440,31 @@ impl Supervisor {
         if files.is_empty() {
             return Ok(());
         }
-        let still = Still::below(rustix::process::getpid(), self.command.pid());
+        let still = Still::below(rustix::process::getpid(), self.command.frame());
         let writable = writable(still.processes(), files, &self.order.profile.roots);
         let has_none = writable.is_empty();
         if has_none {
-            still.go_on();
+            drop(still);
+        } else {
+            still.until_killed();
         }
-        self.tell_replaced(files, writable);
+        self.tell_newly_guarded(files, writable, false);
         if has_none { Ok(()) } else { Err(KilledBy::Handled) }
     }
 
     /// Has the owner find out, too, whether the command opened one of these before. What it wrote there then, it wrote: that
-    /// needs no haste.
-    fn tell_replaced(&self, files: &[PathBuf], writable: Vec<PathBuf>) {
+    /// needs no haste. `over`: nobody of it is left.
+    fn tell_newly_guarded(&self, files: &[PathBuf], writable: Vec<PathBuf>, over: bool) {
         if !files.is_empty() {
-            let _ = wire::say(self.link, &Report::Replaced(Replaced { files: files.to_vec(), writable }));
+            let _ = wire::say(self.link, &Report::NewlyGuarded(NewlyGuarded { files: files.to_vec(), writable, over }));
+        }
+    }
+
+    /// Guarded files that were replaced and that nobody has asked about yet: in the first moments, or together with the end.
+    fn replaced_unheard(&mut self) -> Vec<PathBuf> {
+        match &mut self.command {
+            Running::Free(_) => Vec::new(),
+            Running::Held(entered) => entered.replaced_guarded(),
         }
     }
 
@@ -463,7 +497,7 @@ impl Supervisor {
         while let Some(request) = self.lines.next() {
             match request {
                 Request::Stop { why, grace_ms } => self.stop(why, Duration::from_millis(grace_ms)),
-                Request::Signal(number) => signal_all(number),
+                Request::Signal(number) => self.signal_all(number),
             }
         }
         there
@@ -497,11 +531,11 @@ impl Supervisor {
         if !grace.is_zero() {
             if self.order.terminal {
                 // Its terminal is taken away. An interactive shell ends by nothing less.
-                signal_all(libc::SIGHUP);
+                self.signal_all(libc::SIGHUP);
             }
-            signal_all(libc::SIGTERM);
+            self.signal_all(libc::SIGTERM);
             // One that is stopped hears nothing until it goes on.
-            signal_all(libc::SIGCONT);
+            self.signal_all(libc::SIGCONT);
         }
     }
 
@@ -544,15 +578,17 @@ impl Supervisor {
         }
     }
 
+    /// Everything has ended. Also where that was said before of the command alone, the last files are still to be told.
+    fn end(&mut self, left: usize) {
+        let files = self.replaced_unheard();
+        self.tell_newly_guarded(&files, Vec::new(), true);
+        if !self.reported {
+            self.report(left);
+        }
+    }
+
     fn report(&mut self, left: usize) {
-        if std::mem::replace(&mut self.reported, true) {
-            return;
-        }
-        if let Running::Held(entered) = &mut self.command {
-            // Of the first moments nobody has told yet, nor of what came together with the end.
-            let files = entered.replaced_guarded();
-            self.tell_replaced(&files, Vec::new());
-        }
+        self.reported = true;
         let usage = signals::usage();
         let _ = wire::say(
             self.link,
@@ -609,11 +645,4 @@ fn timespec(time: Duration) -> Timespec {
 
 fn how(status: WaitStatus) -> Option<How> {
     status.exit_status().map(How::Status).or_else(|| status.terminating_signal().map(How::Signal))
-}
-
-fn signal_all(number: i32) {
-    let Some(signal) = Signal::from_named_raw(number) else { return };
-    for pid in tree::below(rustix::process::getpid()) {
-        let _ = rustix::process::kill_process(pid, signal);
-    }
 }

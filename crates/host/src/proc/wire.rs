@@ -73,20 +73,22 @@ pub enum Report {
     Reached(Reached),
     /// Somebody gave other files guarded names. They may be such that the command has opened before, which only its
     /// recorder knows.
-    Replaced(Replaced),
+    NewlyGuarded(NewlyGuarded),
     /// It ended. Unless it lingers, so did all it had started.
     Exited(Exited),
 }
 
-/// Guarded files that are others than before.
+/// Files that others gave guarded names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Replaced {
+pub struct NewlyGuarded {
     /// Where they stand.
     #[serde(with = "pathtext::list")]
     pub files: Vec<PathBuf>,
     /// Those of them that the command could write, which has to end for that.
     #[serde(with = "pathtext::list")]
     pub writable: Vec<PathBuf>,
+    /// Nobody of the command is left that could be ended for them.
+    pub over: bool,
 }
 
 /// A host that a confined command asked for.

@@ -14,7 +14,7 @@ use super::job::Job;
 use super::output::Spill;
 use super::{END_WITHIN, Notice, Shared, lock};
 use crate::proc::tree;
-use crate::proc::wire::{Exited, How, KilledBy, Lines, Replaced, Report};
+use crate::proc::wire::{Exited, How, KilledBy, Lines, NewlyGuarded, Report};
 
 /// A pipe's usual size.
 const PIECE_BYTES: usize = 64 << 10;
@@ -44,6 +44,8 @@ pub(super) struct Pump {
     stopped_for_output: bool,
     /// Files that got guarded names from others, and that the command had opened before or could write.
     handled: Vec<PathBuf>,
+    /// Whether it was ended for one of them.
+    ended_for_handled: bool,
     /// When a supervisor for the next job is made, if this one has not ended by then; none when there is one.
     prepare_at: Option<Instant>,
 }
@@ -71,6 +73,7 @@ impl Pump {
             idle: (0, Instant::now()),
             stopped_for_output: false,
             handled: Vec::new(),
+            ended_for_handled: false,
             prepare_at: Some(Instant::now() + PREPARE_AFTER),
         }
     }
@@ -104,7 +107,8 @@ impl Pump {
             }
             // Of what ran on when the command had ended.
             Some(exited) if !self.handled.is_empty() => {
-                self.exited(Exited { killed_by: Some(KilledBy::Handled), left: 0, ..exited }, true);
+                let killed_by = if self.ended_for_handled { Some(KilledBy::Handled) } else { exited.killed_by };
+                self.exited(Exited { killed_by, left: 0, ..exited }, true);
             }
             Some(_) => {}
         }
@@ -138,7 +142,7 @@ impl Pump {
                     self.exited(exited, !lingers);
                 }
                 Report::Reached(reached) => self.job.reached(reached),
-                Report::Replaced(replaced) => self.end_where_handled(replaced),
+                Report::NewlyGuarded(files) => self.end_where_handled(files),
                 Report::Started { .. } | Report::Refused { .. } => {}
             }
         }
@@ -249,11 +253,16 @@ impl Pump {
 
     /// Ends a command that had opened one of these files before somebody gave it a guarded name. It may have written there
     /// until a moment ago, and whoever uses the file has to know.
-    fn end_where_handled(&mut self, replaced: Replaced) {
-        self.handled.extend(replaced.writable);
-        let handled = self.job.recorded_by().map(|recorder| recorder.handled(&replaced.files)).unwrap_or_default();
-        if !handled.is_empty() {
-            self.handled.extend(handled);
+    fn end_where_handled(&mut self, newly: NewlyGuarded) {
+        self.ended_for_handled |= !newly.writable.is_empty();
+        self.handled.extend(newly.writable);
+        let handled = self.job.recorded_by().map(|recorder| recorder.handled(&newly.files)).unwrap_or_default();
+        if handled.is_empty() {
+            return;
+        }
+        self.handled.extend(handled);
+        if !newly.over {
+            self.ended_for_handled = true;
             self.job.ask_to_stop(KilledBy::Handled, Duration::ZERO);
         }
     }
