@@ -57,7 +57,7 @@ const WITHOUT_NAMESPACES: &[&str] = &[
     "the temporary directory is not private: it cannot be written",
     "no socket can be opened, not even to itself",
     "the number of processes is not bounded",
-    "processes that the command leaves behind are only ended by its supervisor",
+    "processes that the command leaves behind are ended one by one, by a process beside them, and not by the system",
 ];
 
 /// The child's ends.
