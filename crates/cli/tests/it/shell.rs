@@ -429,6 +429,10 @@ fn a_filter_finds_a_line_however_it_was_read_before_and_however_far_it_is() {
     let job = start(&mut peer, "cat log2");
     find(&mut peer, &job, "never");
     let mut read = |more: Value| {
+    // A line's end stands before its break, whichever that is.
+    let job = start(&mut peer, "printf 'not ready yet\\r\\nready\\r\\n'");
+    let found = find(&mut peer, &job, "ready$");
+    assert!(found.starts_with("ready") && !found.contains("yet"), "{found}");
         let mut arguments = json!({"job_id": job});
         arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
         text(&peer.call("nika_job_output", arguments))

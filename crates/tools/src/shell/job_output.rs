@@ -105,7 +105,10 @@ impl Tool for JobOutput {
             let reading = Reading { max_bytes: READ_BYTES, stopped: &stopped, ..Reading::from(cursor) };
             let reading = reading.waiting(until, wait);
             match &pattern {
-                Some(pattern) => reader.find(&reading, &|line| pattern.is_match(line)),
+                // Before the line break is the end of a line, whichever break a program writes.
+                Some(pattern) => {
+                    reader.find(&reading, &|line| pattern.is_match(line.strip_suffix(b"\r").unwrap_or(line)))
+                }
                 None => reader.view(&reading),
             }
         });
@@ -140,8 +143,13 @@ fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
     if chunk.skipped > 0 {
         parts.push(format!("{} bytes before this were not kept", chunk.skipped));
     }
-    if chunk.more {
-        parts.push("there is more: read again".to_owned());
+    match filter {
+        Some(_) if chunk.more => {
+            let searched = format!("searched up to byte {} of {}", chunk.next, summary.total);
+            parts.push(format!("{searched}; there is more: read again"));
+        }
+        None if chunk.more => parts.push("there is more: read again".to_owned()),
+        _ => {}
     }
     parts.extend(report::kept_in(&summary));
     let ended = matches!(chunk.state, State::Ended(_));

@@ -27,6 +27,9 @@ use crate::scratch::Caches;
 
 /// How often a wait looks at whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long what is there is searched, however short the wait for more. Default 10 s: usual patterns are through all that is
+/// kept within one.
+const SEARCH: Duration = Duration::from_secs(10);
 /// How many hosts that were asked for are remembered.
 const MOST_REACHED: usize = 1000;
 /// Characters of a host's name that are kept: the longest name has 253.
@@ -398,16 +401,19 @@ impl Job {
     }
 
     /// The lines from a cursor on that please, of a line that the cursor cuts all of it, and whether one stands on the
-    /// screen. The first is waited for; lines that do not please are passed over, however many they are. Its chunk has the
-    /// lines alone, at most as many bytes of them as are asked for, but one line whole.
+    /// screen. The first is waited for; lines that do not please are passed over, however many they are, until nobody wants
+    /// them or [`SEARCH`] and the wait have passed: then there is more. Its chunk has the lines alone, at most as many bytes
+    /// of them as are asked for, but one line whole.
     pub fn find(&self, reading: &Reading<'_>, pleases: &dyn Fn(&[u8]) -> bool) -> View {
         let until = Instant::now().checked_add(reading.at_most);
-        let mut found = Found::at_most(reading.max_bytes);
+        let searched = Instant::now().checked_add(reading.at_most.max(SEARCH));
+        let stopped = || (reading.stopped)() || searched.is_some_and(|searched| Instant::now() >= searched);
+        let mut found = Found::at_most(reading.max_bytes, &stopped);
         let mut inside = lock(&self.inside);
         let mut seek = Seek::from(reading.cursor, &inside.kept, inside.screen.as_ref(), pleases);
         loop {
             let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
-            let last = is_over(&inside) || left.is_zero() || (reading.stopped)();
+            let last = is_over(&inside) || left.is_zero() || stopped();
             if last || seek.is_due(inside.kept.total(), Instant::now()) {
                 inside = self.gather(inside, &mut seek, pleases, &mut found);
             }
@@ -423,7 +429,7 @@ impl Job {
         mut inside: std::sync::MutexGuard<'a, Inside>,
         seek: &mut Seek,
         pleases: &dyn Fn(&[u8]) -> bool,
-        found: &mut Found,
+        found: &mut Found<'_>,
     ) -> std::sync::MutexGuard<'a, Inside> {
         while let Some(piece) = seek.in_file(&inside.kept) {
             // The job goes on while the file is read.
@@ -711,7 +717,7 @@ fn is_over(inside: &Inside) -> bool {
 }
 
 /// What was found, as it reads. A line that stands on the screen is not said twice.
-fn found_view(mut inside: std::sync::MutexGuard<'_, Inside>, cursor: u64, seek: &Seek, found: Found) -> View {
+fn found_view(mut inside: std::sync::MutexGuard<'_, Inside>, cursor: u64, seek: &Seek, found: Found<'_>) -> View {
     inside.told |= inside.waiting;
     let screen = inside.screen.as_ref().and_then(|screen| screen.since(cursor));
     let mut text = String::from_utf8_lossy(&found.lines).into_owned();

@@ -44,30 +44,31 @@ struct Look {
 }
 
 /// The lines that pleased, each ended, and whether one stands on the screen.
-#[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Found<'a> {
     pub(super) lines: Vec<u8>,
     pub(super) on_screen: bool,
     /// How many bytes there may be; the first line may have more.
     most: usize,
+    /// Asked before each line: whether no more are wanted.
+    stopped: &'a dyn Fn() -> bool,
 }
 
-impl Found {
-    pub(super) fn at_most(most: usize) -> Found {
-        Found { lines: Vec::new(), on_screen: false, most }
+impl<'a> Found<'a> {
+    pub(super) fn at_most(most: usize, stopped: &'a dyn Fn() -> bool) -> Found<'a> {
+        Found { lines: Vec::new(), on_screen: false, most, stopped }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty() && !self.on_screen
     }
 
-    /// Takes one more; one for which there is no room is left to the next search.
-    fn take(&mut self, line: &[u8]) -> ControlFlow<()> {
-        if !self.lines.is_empty() && self.lines.len() + line.len() >= self.most {
+    /// Takes the rows of one more line that please, each ended: all or none, since the next search begins with a line. One
+    /// for which there is no room is left to that.
+    fn take(&mut self, rows: &[u8]) -> ControlFlow<()> {
+        if !rows.is_empty() && !self.lines.is_empty() && self.lines.len() + rows.len() > self.most {
             return ControlFlow::Break(());
         }
-        self.lines.extend_from_slice(line);
-        self.lines.push(b'\n');
+        self.lines.extend_from_slice(rows);
         ControlFlow::Continue(())
     }
 }
@@ -83,10 +84,7 @@ impl Seek {
         let open = open_before(kept, cursor);
         let begin = cursor - open.len() as u64;
         let mut was_found = false;
-        let _ = each_shown(screen, begin, &open, &mut |line| {
-            was_found |= pleases(line);
-            ControlFlow::Continue(())
-        });
+        each_row(screen, begin, &open, &mut |row| was_found |= pleases(row));
         let seen = if was_found { cursor } else { begin };
         Seek { cursor, seen, last: None, skipped: 0, is_blind: false }
     }
@@ -112,14 +110,14 @@ impl Seek {
     }
 
     /// Gathers from a piece of a file; `bytes` are those from where the next line begins. It breaks when nothing more
-    /// has room.
+    /// has room, or is wanted.
     pub(super) fn gather_piece(
         &mut self,
         (piece, bytes): (&Piece, &[u8]),
         tail_start: u64,
         screen: Option<&Screen>,
         pleases: &dyn Fn(&[u8]) -> bool,
-        found: &mut Found,
+        found: &mut Found<'_>,
     ) -> ControlFlow<()> {
         self.last = None;
         let begin = self.seen;
@@ -145,7 +143,7 @@ impl Seek {
         screen: Option<&Screen>,
         now: Instant,
         pleases: &dyn Fn(&[u8]) -> bool,
-        found: &mut Found,
+        found: &mut Found<'_>,
     ) {
         let cells = screen.map_or(0, Screen::cells);
         let looked = self.examine(kept, cells, now, &mut taking(screen, pleases, found));
@@ -213,30 +211,32 @@ impl Piece {
 fn taking<'a>(
     screen: Option<&'a Screen>,
     pleases: &'a dyn Fn(&[u8]) -> bool,
-    found: &'a mut Found,
+    found: &'a mut Found<'_>,
 ) -> impl FnMut(u64, &[u8]) -> ControlFlow<()> + 'a {
     move |at, line| {
-        each_shown(screen, at, line, &mut |line| match pleases(line) {
-            true => found.take(line),
-            false => ControlFlow::Continue(()),
-        })
+        if (found.stopped)() {
+            return ControlFlow::Break(());
+        }
+        let mut rows = Vec::new();
+        each_row(screen, at, line, &mut |row| {
+            if pleases(row) {
+                rows.extend_from_slice(row);
+                rows.push(b'\n');
+            }
+        });
+        found.take(&rows)
     }
 }
 
-/// A line as it reads; on a terminal that may be several.
-fn each_shown(
-    screen: Option<&Screen>,
-    at: u64,
-    line: &[u8],
-    each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+/// A line as it reads; on a terminal that may be several rows.
+fn each_row(screen: Option<&Screen>, at: u64, line: &[u8], each: &mut dyn FnMut(&[u8])) {
     let Some(screen) = screen else { return each(line) };
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     // Most lines are what they show.
     if line.iter().all(|byte| *byte >= b' ') {
         return each(line);
     }
-    screen.written(line, at).lines().try_for_each(|line| each(line.as_bytes()))
+    screen.written(line, at).lines().for_each(|row| each(row.as_bytes()));
 }
 
 /// What stands before `cursor` in its line: of a long one the last bytes, of one that is not kept nothing.
@@ -275,7 +275,7 @@ mod tests {
 
     /// What a look finds.
     fn gather(seek: &mut Seek, kept: &Kept, screen: Option<&Screen>, now: Instant, ends: &[u8]) -> Vec<u8> {
-        let mut found = Found::at_most(1000);
+        let mut found = Found::at_most(1000, &|| false);
         seek.gather(kept, screen, now, &|line| line.ends_with(ends), &mut found);
         found.lines
     }
@@ -371,7 +371,7 @@ mod tests {
         kept.push(b"typed\n> ");
         assert_eq!(find(&kept, 30, b"> "), ("> \n".to_owned(), 38));
         let mut seek = Seek::from(0, &kept, None, &|_| false);
-        let mut found = Found::at_most(8);
+        let mut found = Found::at_most(8, &|| false);
         seek.gather(&kept, None, now, &|_| true, &mut found);
         assert_eq!((found.lines.as_slice(), seek.next()), (&b"one\n"[..], 4), "the next has no room");
     }
@@ -390,10 +390,30 @@ mod tests {
         }
         write(&mut kept, b"\r 10%\r 99%");
         let finds = |text: &str| {
-            let (mut seek, mut found) = (begin(), Found::at_most(1000));
+            let (mut seek, mut found) = (begin(), Found::at_most(1000, &|| false));
             seek.gather(&kept, Some(&screen), now, &|line| line == text.as_bytes(), &mut found);
             !found.is_empty()
         };
         assert!(finds("ready") && finds(" 99%") && !finds(" 10%") && !finds("\x1b[1mready"));
+    }
+
+    #[test]
+    fn a_line_of_many_rows_is_found_once_however_many_have_room() {
+        let (mut kept, mut screen, now) = (Kept::new(&Bounds::default()), Screen::new(3, 20), Instant::now());
+        // A line feed that is none: the next row, and no next line.
+        let rows: String = (0..50).map(|n| format!("row {n}\r\x0b")).collect();
+        let bytes = format!("first\r\n{rows}\r\nlast\r\n");
+        kept.push(bytes.as_bytes());
+        screen.take(bytes.as_bytes());
+        let (mut shown, mut cursor) = (String::new(), 0);
+        for _ in 0..9 {
+            let mut seek = Seek::from(cursor, &kept, Some(&screen), &|_| true);
+            let mut found = Found::at_most(40, &|| false);
+            seek.gather(&kept, Some(&screen), now, &|_| true, &mut found);
+            shown.push_str(&String::from_utf8(found.lines).expect("text"));
+            cursor = seek.next();
+        }
+        let all: String = (0..50).map(|n| format!("row {n}\n")).collect();
+        assert_eq!((shown, cursor), (format!("first\n{all}last\n"), kept.total()));
     }
 }

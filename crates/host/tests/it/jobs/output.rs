@@ -1,5 +1,6 @@
 //! Output: in order, whole, bounded, and read by a cursor.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use nika_host::proc::{Bounds, How, Jobs, KilledBy, Reading, Until};
@@ -142,6 +143,26 @@ fn a_read_that_nobody_wants_ends() {
     job.read(&Reading { stopped: &stopped, ..Reading::from(0).waiting(Until::Output, LONG) });
     assert!(job.wait(LONG, &|| true).is_none());
     job.stop();
+}
+
+#[test]
+fn a_search_that_nobody_wants_ends_where_it_is_and_goes_on_from_there() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut order = shell("seq 1 400000");
+    order.output = Bounds { spill: Some(dir.path().join("spill")), ..Bounds::default() };
+    let (job, _) = run(&jobs, order);
+    let looked = Cell::new(0);
+    let pleases = |line: &[u8]| {
+        looked.set(looked.get() + 1);
+        line.ends_with(b"9999")
+    };
+    let stopped = || looked.get() >= 1000;
+    let view = job.find(&Reading { stopped: &stopped, ..Reading::from(0) }, &pleases);
+    assert!(looked.get() <= 1100, "{} lines were looked at", looked.get());
+    assert!(view.chunk.more && view.text.is_empty() && view.chunk.next > 0, "{:?}", view.chunk);
+    let rest = job.find(&Reading::from(view.chunk.next), &pleases);
+    assert_eq!((rest.text.lines().count(), rest.chunk.more), (40, false));
 }
 
 #[test]

@@ -139,6 +139,26 @@ fn what_is_found_in_a_flood_without_lines_is_its_last_state() {
 }
 
 #[test]
+fn a_line_longer_than_the_screen_is_found_once_a_search_at_a_time() {
+    let jobs = jobs();
+    // Each on the row below the last, and all of them one line: more rows than the screen has, and more than an answer.
+    let job =
+        start(&jobs, shell(r"echo first; for ((n = 0; n < 99; n++)); do printf '%s\r\v' row$n; done; echo; echo last"));
+    end(&job);
+    let (mut shown, mut cursor) = (String::new(), 0);
+    for _ in 0..99 {
+        let view = job.find(&Reading { max_bytes: 200, ..Reading::from(cursor) }, &|line| !line.is_empty());
+        shown.push_str(&view.text);
+        cursor = view.chunk.next;
+        if !view.chunk.more {
+            break;
+        }
+    }
+    let rows: String = (0..99).map(|n| format!("row{n}\n")).collect();
+    assert_eq!(shown, format!("first\n{rows}last\n"));
+}
+
+#[test]
 fn a_job_that_leaves_its_terminal_is_heard_when_it_comes_back() {
     let jobs = jobs();
     let script =
