@@ -236,7 +236,10 @@ impl Look<'_> {
             return;
         }
         let found = Found { git, top };
-        self.found.elsewhere.extend(self.bounds().read_by(&found, &common, &own));
+        match self.bounds().read_by(&found, &common, &own) {
+            Ok(places) => self.found.elsewhere.extend(places),
+            Err(why) => return self.unknown(why),
+        }
         let Found { git, top } = found;
         // Each value counts, not the last alone: that may stand in a file whose condition git finds false.
         let values = |key: &'static str| own.iter().filter(move |setting| setting.key == key).map(|s| s.value.as_str());

@@ -6,26 +6,61 @@
 //! | a `.git` file | the repository, unless that says itself that its work tree is this one |
 //! | `commondir` | the repository |
 //! | `core.worktree` | the files |
-//! | `format.signatureFile`, `blame.ignoreRevsFile`, `fsck.skipList`, `mailmap.file`, `core.excludesFile`, `core.attributesFile` | the file: git prints it, or lines of it |
+//! | `format.signatureFile`, `blame.ignoreRevsFile`, `diff.orderFile` and others of [`FILES`] | the file: git prints it, or lines of it, or goes by it |
 //! | `include.path`, `includeIf.*.path` | the file |
+//! | a link in the repository itself (`config`, `HEAD`, `objects`, `worktrees/x`, …) | where it leads |
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use nika_guard::repository::Setting;
 
 use super::{Found, leads, pointer};
 
-/// Settings that name a file.
+/// Settings that name a file which git reads, of all that `git help --config` of 2.47 lists. Those that name programs are
+/// judged as what runs (`git_runs`). Left out is what is read to reach a host alone, which is asked about by itself
+/// (`http.sslCAInfo`, `http.sslKey`), and what only a person's own configuration may set (`trace2.*`, `safe.*`).
 const FILES: &[&str] = &[
-    "format.signaturefile",
     "blame.ignorerevsfile",
-    "fsck.skiplist",
-    "fetch.fsck.skiplist",
-    "receive.fsck.skiplist",
-    "mailmap.file",
-    "core.excludesfile",
+    "commit.template",
     "core.attributesfile",
+    "core.excludesfile",
+    "diff.orderfile",
+    "fetch.fsck.skiplist",
+    "format.signaturefile",
+    "fsck.skiplist",
+    "gpg.ssh.allowedsignersfile",
+    "gpg.ssh.revocationfile",
+    "http.cookiefile",
+    "init.templatedir",
+    "mailmap.file",
+    "receive.fsck.skiplist",
+    "sendemail.aliasesfile",
+    "sendemail.mailmap.file",
 ];
+
+/// Where in a repository's directory git opens things by name, as far as a link there would show another's: objects and refs
+/// further below would have to be known by their names already.
+const OPENED: &[&str] = &[
+    "",
+    "info",
+    "logs",
+    "modules",
+    "objects",
+    "objects/info",
+    "objects/pack",
+    "refs",
+    "refs/heads",
+    "refs/remotes",
+    "refs/tags",
+    "worktrees",
+];
+
+/// What lies there and no command that only looks reads: hooks, and what other programs keep.
+const UNREAD: &[&str] = &["hooks", "lfs", "annex"];
+
+/// Entries of a repository's directory that are looked at for links. Default 100,000, some thirty milliseconds.
+const ENTRIES: usize = 100_000;
 
 /// The workspace, and the home directory that `~` means.
 pub(super) struct Bounds<'b> {
@@ -44,14 +79,15 @@ impl Bounds<'_> {
         self.roots.iter().any(|root| real.starts_with(root))
     }
 
-    /// Where one repository has git read. `common` is what it shares with others, and `own` what it sets itself.
-    pub(super) fn read_by(&self, found: &Found, common: &Path, own: &[Setting]) -> Vec<PathBuf> {
+    /// Where one repository has git read. `common` is what it shares with others, and `own` what it sets itself. An error
+    /// where there is too much to look at.
+    pub(super) fn read_by(&self, found: &Found, common: &Path, own: &[Setting]) -> Result<Vec<PathBuf>, String> {
         // What lies around the workspace, or elsewhere, is not of it.
         if self.outside(&found.top).is_some() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let values =
-            |name: &'static str| own.iter().filter(move |setting| setting.key == name).map(|setting| &setting.value);
+            |name: &'static str| own.iter().filter(move |setting| is(name, &setting.key)).map(|setting| &setting.value);
         let tops: Vec<PathBuf> = values("core.worktree").map(|place| found.git.join(place)).collect();
         let its_own = match self.outside(&found.git) {
             Some(_) if is_said_back(found, &tops) => Vec::new(),
@@ -60,8 +96,50 @@ impl Bounds<'_> {
         };
         let files = FILES.iter().flat_map(|name| values(name)).filter_map(|file| leads::written(file, self.home));
         let files = files.map(|file| found.top.join(file));
-        its_own.into_iter().chain(tops.iter().cloned().chain(files).filter_map(|place| self.outside(&place))).collect()
+        let places = tops.iter().cloned().chain(files).filter_map(|place| self.outside(&place));
+        let mut all: Vec<PathBuf> = its_own.into_iter().chain(places).collect();
+        let mut left = ENTRIES;
+        for dir in [&*found.git, common] {
+            // What another repository keeps is its own.
+            if self.outside(dir).is_none() {
+                self.links_in(dir, &mut left, &mut all)
+                    .ok_or_else(|| format!("{} holds too many entries", dir.display()))?;
+            }
+        }
+        all.sort();
+        all.dedup();
+        Ok(all)
     }
+
+    /// Where the links in a repository's directory lead, where that is not in the workspace. None where there is too much
+    /// to look at.
+    fn links_in(&self, git: &Path, left: &mut usize, all: &mut Vec<PathBuf>) -> Option<()> {
+        for below in OPENED {
+            let dir = git.join(below);
+            // What a link on the way leads to was met before.
+            if dir.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+                continue;
+            }
+            for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+                *left = left.checked_sub(1)?;
+                let unread = below.is_empty() && UNREAD.iter().any(|name| entry.file_name() == *name);
+                if !unread && entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                    all.extend(self.outside(&entry.path()));
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// Whether a key is that of a setting, be it for one address alone (`http.URL.cookieFile`) or one identity.
+fn is(name: &str, key: &str) -> bool {
+    let parts = || name.split_once('.').zip(key.rsplit_once('.'));
+    let for_one = matches!(name, "http.cookiefile" | "sendemail.aliasesfile")
+        && parts().is_some_and(|((section, last), (before, end))| {
+            end == last && before.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
+        });
+    key == name || for_one
 }
 
 /// Whether a repository elsewhere says itself that this is its work tree: git writes the name of the `.git` file into a

@@ -404,7 +404,20 @@ fn what_a_repository_has_git_read_elsewhere_is_found() {
     leads_to(&scene, "other/.git", "shared");
     scene.write("repo/named/.git", &format!("gitdir: {}/.git\n", other.display()));
     leads_to(&scene, "other/.git", "named");
-    for key in ["format.signatureFile", "blame.ignoreRevsFile", "fsck.skipList", "mailmap.file", "core.excludesFile"] {
+    for key in [
+        "format.signatureFile",
+        "blame.ignoreRevsFile",
+        "fsck.skipList",
+        "mailmap.file",
+        "core.excludesFile",
+        "diff.orderFile",
+        "gpg.ssh.allowedSignersFile",
+        "gpg.ssh.revocationFile",
+        "commit.template",
+        "init.templateDir",
+        "http.cookieFile",
+        "http.https://a.example/.cookieFile",
+    ] {
         scene.git("", &["config", key, "../other/secret.txt"]);
         leads_to(&scene, "other/secret.txt", "");
         scene.git("", &["config", "--unset", key]);
@@ -412,6 +425,43 @@ fn what_a_repository_has_git_read_elsewhere_is_found() {
     scene.write("other/more", "[user]\nname = me\n");
     scene.git("", &["config", "include.path", "../../other/more"]);
     leads_to(&scene, "other/more", "");
+}
+
+#[test]
+fn links_in_a_repository_lead_where_they_lead() {
+    for (name, is_dir) in [
+        ("config", false),
+        ("commondir", false),
+        ("info/exclude", false),
+        ("objects/info/alternates", false),
+        ("objects/pack", true),
+        ("objects/ab", true),
+        ("refs/remotes", true),
+        ("worktrees/x", true),
+        ("worktrees", true),
+    ] {
+        let scene = Scene::new();
+        let there = scene.0.path().join("other");
+        match is_dir {
+            true => fs::create_dir_all(&there).expect("made"),
+            false => scene.write("other", if name == "commondir" { ".\n" } else { "" }),
+        }
+        let link = scene.root().join(".git").join(name);
+        fs::create_dir_all(link.parent().expect("a parent")).expect("made");
+        let _ = fs::remove_dir_all(&link).or_else(|_| fs::remove_file(&link));
+        std::os::unix::fs::symlink(&there, &link).expect("linked");
+        leads_to(&scene, "other", "");
+        // Where it leads inside, it leads nowhere else.
+        fs::remove_file(&link).expect("removed");
+        std::os::unix::fs::symlink(scene.root().join("a.txt"), &link).expect("linked");
+        assert_eq!(scene.at("").elsewhere, [] as [PathBuf; 0], "{name}");
+    }
+    let scene = Scene::new();
+    scene.write("other/pre-commit", "");
+    let hooks = scene.root().join(".git/hooks");
+    fs::remove_dir_all(&hooks).expect("removed");
+    std::os::unix::fs::symlink(scene.0.path().join("other"), hooks).expect("linked");
+    assert_eq!(scene.at("").elsewhere, [] as [PathBuf; 0], "hooks are not read by who looks");
 }
 
 #[test]
