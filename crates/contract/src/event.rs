@@ -187,7 +187,11 @@ pub const TABLE: &[Event] = &[
         when: "a tool that makes, changes or removes a task answered",
         fields: "call and the tool's facts: task, status",
     },
-    Event { name: TOOL_RESULT, when: "any other tool answered", fields: "call and the tool's facts" },
+    Event {
+        name: TOOL_RESULT,
+        when: "any other tool answered, or one only showed what it would do (`dry_run`)",
+        fields: "call and the tool's facts",
+    },
     Event {
         name: AGENT_SPAWNED,
         when: "an agent begins to work for this session",

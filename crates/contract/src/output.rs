@@ -58,6 +58,8 @@ pub struct Output {
     pub diff: Option<String>,
     /// Facts for the journal beside the call: sizes, hashes, counts.
     pub facts: Vec<(&'static str, Value)>,
+    /// Whether it only shows what the tool would do: the journal then has no event of the tool's own for it.
+    pub only_shown: bool,
     /// What was done ended badly, and this answer says how: a command that failed. The call itself was made.
     pub failed: Option<Code>,
     /// Where words of ours begin, as a block of the content and a byte of its text. They speak of parameters and tools,
@@ -94,6 +96,12 @@ impl Output {
     /// The same answer with a fact for the journal.
     pub fn with_fact(mut self, name: &'static str, value: impl Into<Value>) -> Output {
         self.facts.push((name, value.into()));
+        self
+    }
+
+    /// The same answer, to a call that only shows what it would do if `dry_run`.
+    pub fn only_shown(mut self, dry_run: bool) -> Output {
+        self.only_shown = dry_run;
         self
     }
 

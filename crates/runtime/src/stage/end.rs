@@ -117,7 +117,7 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
     let mut answered = None;
     let result = match carried {
         Ok(shaped) => {
-            answered = Some((shaped.spec.event.unwrap_or(event::TOOL_RESULT), facts(&begun, &shaped)));
+            answered = Some((name_of(&shaped), facts(&begun, &shaped)));
             ended.tools_changed = take_shown(session);
             ended.ok = shaped.output.failed.is_none();
             ended.code = shaped.output.failed;
@@ -198,10 +198,15 @@ fn take_shown(session: &Session) -> bool {
     names.into_iter().filter(|name| session.load(name)).count() > 0
 }
 
+/// What the journal calls an answer.
+fn name_of(shaped: &Shaped) -> &'static str {
+    shaped.spec.event.filter(|_| !shaped.output.only_shown).unwrap_or(event::TOOL_RESULT)
+}
+
 fn facts(begun: &Begun, shaped: &Shaped) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("call".into(), begun.call.0.as_str().into());
-    if shaped.spec.event.is_none() {
+    if name_of(shaped) == event::TOOL_RESULT {
         fields.insert("tool".into(), shaped.spec.name.into());
     }
     for (name, value) in &shaped.output.facts {

@@ -597,7 +597,8 @@ fn answer(slots: &[Slot], dry_run: bool) -> Output {
         .with_fact("created", changed.created.clone())
         .with_fact("changed", changed.changed.clone())
         .with_fact("deleted", changed.deleted.clone())
-        .with_diff(diff);
+        .with_diff(diff)
+        .only_shown(dry_run);
     output.structured = serde_json::to_value(&changed).ok();
     output
 }

@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::names::{Names, was_linked};
 use super::seen::retried;
 use super::slot::{Slot, diff};
-use super::unmake::Unmaker;
+use super::unmake::{Unmaker, dir_goes};
 use super::withstood::{Side, changed_after, not_shown, rights};
 use crate::lenient;
 
@@ -108,7 +108,8 @@ impl Tool for Undo {
         if by_command(&calls) {
             return self.unmaker(cx, &calls).show().map(|unmade| Some(unmade.diff));
         }
-        Ok(Some(shown(cx, &self.play(cx, &calls)?)))
+        let slots = self.play(cx, &calls)?;
+        Ok(Some(shown(cx, &slots) + &said_of_dirs(&self.emptied(cx, &calls, &slots)?)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -131,19 +132,21 @@ impl Tool for Undo {
             return Ok(told(&calls, unmade.paths, (unmade.diff, &unmade.names), dry_run));
         }
         if dry_run {
-            return Ok(answer(cx, &calls, &self.play(cx, &calls)?, true));
+            let slots = self.play(cx, &calls)?;
+            return Ok(answer(cx, &calls, &slots, &self.emptied(cx, &calls, &slots)?, true));
         }
-        let (slots, written) = retried(&self.files, cx, |locked| {
+        let (slots, emptied, written) = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &calls)?;
             let changes: Vec<Change> = slots.values().filter(|slot| slot.differs()).map(Slot::change).collect();
             let made = self.made(&calls);
+            let emptied = self.emptied(cx, &calls, &slots)?;
             let written = if changes.is_empty() {
                 made.iter().try_for_each(|place| locked.remove_empty_dir(cx, place).map(drop))?;
                 Vec::new()
             } else {
                 locked.commit_and_empty(cx, changes, &made)?
             };
-            Ok((slots, written))
+            Ok((slots, emptied, written))
         })
         .await?;
         let ledger = cx.session.slot::<Ledger>();
@@ -161,7 +164,7 @@ impl Tool for Undo {
         for call in &calls {
             self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
         }
-        Ok(answer(cx, &calls, &slots, false))
+        Ok(answer(cx, &calls, &slots, &emptied, false))
     }
 }
 
@@ -242,6 +245,27 @@ impl Undo {
         made.into_iter().map(|path| self.files.place(path)).collect()
     }
 
+    /// Those of them that go: where something else came to lie they stay.
+    fn emptied(
+        &self,
+        cx: &Cx<'_>,
+        calls: &[CallChanges],
+        slots: &BTreeMap<PathBuf, Slot>,
+    ) -> Result<Vec<Place>, ToolError> {
+        let gone = slots.values().filter(|slot| slot.now.is_none());
+        let mut gone: HashSet<PathBuf> = gone.map(|slot| slot.place.path.clone()).collect();
+        let mut emptied = Vec::new();
+        for dir in self.made(calls) {
+            let stands = self.files.glance(cx.permit, &dir)?.and_then(|glance| glance.kind);
+            let names = self.files.names(cx.permit, &dir);
+            if stands == Some(Kind::Directory) && names.iter().all(|name| gone.contains(&dir.path.join(name))) {
+                gone.insert(dir.path.clone());
+                emptied.push(dir);
+            }
+        }
+        Ok(emptied)
+    }
+
     /// Plays the calls backwards on the files as they stand.
     fn play(&self, cx: &Cx<'_>, calls: &[CallChanges]) -> Result<BTreeMap<PathBuf, Slot>, ToolError> {
         let mut slots: BTreeMap<PathBuf, Slot> = BTreeMap::new();
@@ -318,10 +342,21 @@ fn shown(cx: &Cx<'_>, slots: &BTreeMap<PathBuf, Slot>) -> String {
     diff(open, DIFF_LINES) + &secrets.collect::<String>()
 }
 
-fn answer(cx: &Cx<'_>, calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dry_run: bool) -> Output {
-    let diff = shown(cx, slots);
-    let paths = slots.values().filter(|slot| slot.differs()).map(|slot| slot.place.shown().into_owned()).collect();
-    told(calls, paths, (diff, &names(calls, slots)), dry_run)
+/// What the lines of a diff do not tell: the directories that go.
+fn said_of_dirs(dirs: &[Place]) -> String {
+    dirs.iter().map(dir_goes).collect()
+}
+
+fn answer(
+    cx: &Cx<'_>,
+    calls: &[CallChanges],
+    slots: &BTreeMap<PathBuf, Slot>,
+    emptied: &[Place],
+    dry_run: bool,
+) -> Output {
+    let diff = shown(cx, slots) + &said_of_dirs(emptied);
+    let places = slots.values().filter(|slot| slot.differs()).map(|slot| &slot.place).chain(emptied);
+    told(calls, places.map(|place| place.shown().into_owned()).collect(), (diff, &names(calls, slots)), dry_run)
 }
 
 /// What becomes of files with several names.
@@ -351,9 +386,10 @@ fn told(calls: &[CallChanges], paths: Vec<String>, (diff, names): (String, &Name
     };
     let mut output = Output::text(format!("{verb} {}: {paths}.\n{}{diff}", what.join(", "), names.said()))
         .with_fact("dry_run", dry_run)
-        .with_fact("undone", result.calls.clone())
+        .with_fact(if dry_run { "would_undo" } else { "undone" }, result.calls.clone())
         .with_fact("paths", result.paths.clone())
-        .with_diff(diff);
+        .with_diff(diff)
+        .only_shown(dry_run);
     output.structured = serde_json::to_value(&result).ok();
     output
 }

@@ -113,6 +113,24 @@ fn other_rights(place: &Place, standing: &State, state: &State) -> Option<String
         .then(|| format!("Mode of {}: {now:o} → {back:o}\n", place.shown()))
 }
 
+/// What lines of a diff do not tell either: that a directory goes.
+pub(super) fn dir_goes(place: &Place) -> String {
+    format!("Directory {}/ goes\n", place.shown())
+}
+
+/// That one goes, or comes.
+fn other_dirs(place: &Place, standing: &State, state: &State) -> Option<String> {
+    match (is_dir(standing), is_dir(state)) {
+        (true, false) => Some(dir_goes(place)),
+        (false, true) => Some(format!("Directory {}/ comes back\n", place.shown())),
+        _ => None,
+    }
+}
+
+fn is_dir(state: &State) -> bool {
+    matches!(state, State::Disk { kind: Kind::Directory, .. } | State::Stored { kind: Kind::Directory, .. })
+}
+
 fn is_link(state: &State) -> bool {
     matches!(state, State::Disk { kind: Kind::Link, .. } | State::Stored { kind: Kind::Link, .. })
 }
@@ -404,10 +422,11 @@ impl Unmaker<'_> {
     fn unmade(&self, plan: &BTreeMap<PathBuf, State>) -> Result<Unmade, ToolError> {
         let mut unmade = Unmade::default();
         let limits = Limits { max_lines: SHOWN_LINES, ..Limits::default() };
+        let gone = self.gone(plan)?;
         for (path, state) in plan {
             let place = self.files.place(path.clone());
             let standing = self.standing(&place)?;
-            if standing == *state {
+            if standing == *state || (*state == State::Nothing && !gone.contains(&**path)) {
                 continue;
             }
             let stands = self.files.glance(self.cx.permit, &place)?.filter(|it| it.kind == Some(Kind::File));
@@ -426,6 +445,7 @@ impl Unmaker<'_> {
                 unmade.diff.push_str(&unified(old.as_deref(), new.as_deref(), &place.shown(), &limits));
             }
             if unmade.paths.len() < SHOWN_PATHS {
+                unmade.diff.extend(other_dirs(&place, &standing, state));
                 unmade.diff.extend(other_rights(&place, &standing, state));
             }
             unmade.paths.push(place.shown().into_owned());
@@ -433,22 +453,30 @@ impl Unmaker<'_> {
         Ok(unmade)
     }
 
+    /// Where nothing shall stand. A directory in which something else came to lie stays.
+    fn gone<'p>(&self, plan: &'p BTreeMap<PathBuf, State>) -> Result<HashSet<&'p Path>, ToolError> {
+        let mut gone: HashSet<&Path> = HashSet::new();
+        for (path, _) in plan.iter().rev().filter(|(_, state)| **state == State::Nothing) {
+            let place = self.files.place(path.clone());
+            let names = match is_dir(&self.standing(&place)?) {
+                true => self.files.names(self.cx.permit, &place),
+                false => Vec::new(),
+            };
+            if names.iter().all(|name| gone.contains(path.join(name).as_path())) {
+                gone.insert(path);
+            }
+        }
+        Ok(gone)
+    }
+
     /// Puts what shall stand below the layer's root into it. What goes, goes first and from the inside out; what
     /// comes, comes from the outside in.
     fn fill(&self, changes: &mut Changes<'_>, plan: &BTreeMap<PathBuf, State>) -> Result<(), ToolError> {
         let permit = self.cx.permit;
-        let mut gone: HashSet<&Path> = HashSet::new();
-        for (path, state) in plan.iter().rev() {
-            if *state != State::Nothing || !changes.take(permit, path) {
-                continue;
-            }
-            let place = self.files.place(path.clone());
-            let is_dir = matches!(self.standing(&place)?, State::Disk { kind: Kind::Directory, .. });
-            // A directory in which something else came to lie stays.
-            let names = if is_dir { self.files.names(permit, &place) } else { Vec::new() };
-            if names.iter().all(|name| gone.contains(path.join(name).as_path())) {
+        let gone = self.gone(plan)?;
+        for path in plan.keys().rev().filter(|path| gone.contains(path.as_path())) {
+            if changes.take(permit, path) {
                 changes.remove(permit, path)?;
-                gone.insert(path);
             }
         }
         for (path, state) in plan.iter() {

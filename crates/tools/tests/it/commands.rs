@@ -190,7 +190,9 @@ fn a_later_change_is_kept_or_shown_and_nothing_taken_back() {
     bare(&world, "sed -i s/SIX/six/ a; echo C >b");
     alike(&snapshot(world.root()), &start, "refused");
     bare(&world, "echo B >b");
-    world.call("undo", json!({"call_id": "c-1"})).ok();
+    let undone = world.call("undo", json!({"call_id": "c-1"}));
+    undone.says("Directory d/ comes back");
+    assert!(!undone.text().contains("Directory n/"), "it stays");
     // What came into a new directory since stays there.
     assert_eq!(world.tree(), ["a", "b", "d/", "d/1", "n/", "n/other"]);
 }

@@ -39,6 +39,7 @@ fn changes_see_what_earlier_ones_did() {
     let dry = json!({"changes": set["changes"], "dry_run": true});
     let shown = world.call("change_set", dry).ok().diff.clone();
     assert_eq!(world.tree(), ["old.rs"]);
+    assert!(world.journal().iter().all(|line| line["event"] != "ToolWrite"), "nothing was written");
     let done = world.call("change_set", set);
     assert_eq!(done.ok().diff, shown, "the dry run shows what is done");
     assert_eq!(world.text("src/new.rs"), "two\n");
@@ -147,6 +148,41 @@ fn a_set_with_moves_deletes_links_and_directories_comes_back_whole() {
     assert_eq!(std::fs::read_link(world.path("link")).expect("a link"), std::path::Path::new("keep"));
     assert_eq!(world.path("run.sh").metadata().expect("there").permissions().mode() & 0o777, 0o755);
     world.call("checkpoints", json!({})).says("taken back by");
+}
+
+#[test]
+fn an_undo_names_the_directories_that_go_and_a_dry_one_undoes_nothing_in_the_journal() {
+    let world = world().file("kept/a", "a");
+    let new = |path: &str| json!({"op": "create", "file_path": path, "content": "x\n"});
+    let changes = json!([new("deep/er/x"), new("kept/new/x"), new("stays/x")]);
+    world.call("change_set", json!({ "changes": changes })).ok();
+    world.put("stays/mine", b"");
+    let said = |called: nika_testkit::Called| {
+        let dirs: Vec<String> =
+            called.text().lines().filter(|line| line.contains("irectory")).map(String::from).collect();
+        (dirs, called.ok().structured.as_ref().map(|data| data["paths"].clone()))
+    };
+    let dirs = ["deep/er/", "kept/new/", "deep/"].map(|dir| format!("Directory {dir} goes")).to_vec();
+    let paths = json!(["deep/er/x", "kept/new/x", "stays/x", "kept/new", "deep/er", "deep"]);
+    let there = world.tree();
+    let (mut dry, dry_paths) = said(world.call("undo", json!({"dry_run": true})));
+    assert_eq!(world.tree(), there);
+    let events = || world.journal().into_iter().filter(|line| line["event"] == "Undone").count();
+    assert_eq!(events(), 0, "nothing was undone");
+    let shown = world.journal().into_iter().find(|line| line["event"] == "ToolResult").expect("it answered");
+    assert_eq!((&shown["tool"], &shown["dry_run"], shown.get("undone")), (&json!("undo"), &json!(true), None));
+    let (mut done, done_paths) = said(world.call("undo", json!({})));
+    assert_eq!((events(), world.tree()), (1, ["kept/", "kept/a", "stays/", "stays/mine"].map(String::from).to_vec()));
+    let sorted = |paths: Option<serde_json::Value>| {
+        let mut paths: Vec<String> = serde_json::from_value(paths.expect("paths")).expect("texts");
+        paths.sort();
+        paths
+    };
+    [&mut dry, &mut done].into_iter().for_each(|dirs| dirs.sort());
+    let mut wanted = dirs;
+    wanted.sort();
+    assert_eq!((&dry, &done), (&wanted, &wanted));
+    assert_eq!((sorted(dry_paths), sorted(done_paths)), (sorted(Some(paths.clone())), sorted(Some(paths))));
 }
 
 #[test]
