@@ -118,7 +118,9 @@ pub struct FileHits {
     pub matches: u64,
     /// In content mode, the lines shown.
     pub lines: Vec<Line>,
-    /// The NUL byte that was met in it.
+    /// Whether lines of it stand on an earlier page.
+    pub goes_on: bool,
+    /// The NUL byte that was met in it: said with the last of its lines.
     pub binary: Option<BinaryNote>,
     text: Vec<u8>,
 }
@@ -238,6 +240,8 @@ fn page(mode: Mode, files: Vec<FileHits>, from: usize, to: usize) -> Vec<FileHit
         if mode == Mode::Content && !file.lines.is_empty() {
             file.lines.truncate(last);
             file.lines.drain(..first);
+            file.goes_on = first > 0;
+            file.binary = file.binary.filter(|_| last == len);
         }
         shown.push(file);
     }

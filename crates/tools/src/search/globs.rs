@@ -62,12 +62,14 @@ pub(super) fn from_place(glob: &str, ground: &Ground<'_>, has: impl Fn(&str) -> 
     if first.contains(['*', '?', '[', '{', '\\']) {
         return Ok(glob.to_owned());
     }
-    match has(first) {
-        true => Ok(ground.at(not, plain)),
-        false => {
-            elsewhere("globs count from the directory that is searched, and it has none of this name; give `path`")
-        }
+    if has(first) {
+        return Ok(ground.at(not, plain));
     }
+    let instead = match ground.place.ends_with(first) {
+        true => "leave out the part that `path` says",
+        false => "give `path`",
+    };
+    elsewhere(&format!("globs count from the directory that is searched, and it has none of this name; {instead}"))
 }
 
 /// Several globs in one text, as models send them: `*.c *.h`, `*.c,*.h`. A name may hold a blank or a comma, too: what

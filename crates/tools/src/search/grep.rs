@@ -170,7 +170,8 @@ impl Tool for Grep {
             .timeout_ms
             .map_or(DEFAULT_TIMEOUT, |ms| Duration::from_millis(u64::from(ms.clamp(1, MAX_TIMEOUT_MS))));
         let mode = params.output_mode.unwrap_or_default();
-        let style = Style { mode, numbers: query.line_numbers, apart: query.before + query.after > 0 };
+        let apart_from = (query.before + query.after > 0).then_some(query.offset);
+        let style = Style { mode, numbers: query.line_numbers, apart_from };
         let looked = Arc::clone(&search.looked);
         let (searched, search) = apart(cx, looked, move || {
             let searched = search.run(|scope| nika_search::grep(scope, &query))?;
@@ -249,9 +250,9 @@ fn query(params: &Params, globs: Vec<String>) -> Result<GrepQuery, ToolError> {
 struct Style {
     mode: OutputMode,
     numbers: bool,
-    /// Whether `--` stands between files as between groups of one: wherever context was asked for, as in `rg`, also
-    /// where each line shown is a match.
-    apart: bool,
+    /// Whether `--` stands between files as between groups of one, and how much stands on pages before this one: wherever
+    /// context was asked for, as in `rg`, also where each line shown is a match.
+    apart_from: Option<usize>,
 }
 
 /// What is found, as `rg --no-heading` writes it.
@@ -275,7 +276,9 @@ fn render(searched: &Searched<GrepFound>, files: &Workspace, style: Style) -> St
 
 fn push_lines(text: &mut String, path: &str, file: &FileHits, style: Style) {
     for (index, line) in file.lines.iter().enumerate() {
-        if style.apart && (index == 0 || line.gap_before) && !text.is_empty() {
+        let begins = line.gap_before || (index == 0 && !file.goes_on);
+        // Pages one behind the other are the whole, so a group that begins a later page is apart from the one before it.
+        if style.apart_from.is_some_and(|before| begins && (before > 0 || !text.is_empty())) {
             text.push_str("--\n");
         }
         let mark = if line.is_match { ':' } else { '-' };

@@ -99,6 +99,16 @@ fn globs_from_the_searched_directory_find_what_is_there() {
     }
     assert_eq!(found("src/b[1]", "./*.rs").as_deref(), Some("src/b[1]/a.rs"));
     assert_eq!(found("src", "!./a.rs").as_deref(), Some("src/b[1]/a.rs"));
+    // A slash stands for the directory that is searched, also where that bears the name behind it.
+    for (tool, arguments) in [
+        ("glob", json!({"pattern": "/src/*", "path": "src"})),
+        ("grep", json!({"pattern": "needle", "glob": "/src/*", "path": "src"})),
+    ] {
+        let refused = world.call(tool, arguments);
+        let said = &refused.refused(206).message;
+        assert!(said.contains("count from the directory that is searched") && said.contains("leave out"), "{said}");
+    }
+    world.call("glob", json!({"pattern": "/*", "path": "src"})).says("src/a.rs");
 }
 
 #[test]
@@ -147,6 +157,39 @@ fn pages_go_on_where_they_say() {
     world
         .call("grep", json!({"pattern": "needle", "output_mode": "content", "head_limit": 3, "offset": 3}))
         .says("f001.txt:2:needle");
+}
+
+#[test]
+fn pages_one_behind_the_other_are_the_whole() {
+    let far = "hay\nneedle\nhay\n".to_owned() + &"far\n".repeat(5);
+    let binary = ["needle\n".repeat(10).as_bytes(), b"\0\n"].concat();
+    let world = world().file("a.txt", &far.repeat(3)).file("b.txt", "needle\n").bytes("c.bin", &binary);
+    let world = world.file("d.txt", &far.repeat(2));
+    let lines = |more: serde_json::Value| {
+        let mut arguments = json!({"pattern": "needle", "output_mode": "content", "hidden": true});
+        arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        let found = world.call("grep", arguments);
+        let ours = |line: &&str| {
+            !line.starts_with("[more follow") && !line.starts_with("[complete") && !line.starts_with("[NOT")
+        };
+        let lines: Vec<String> = found.text().lines().filter(ours).map(str::to_owned).collect();
+        (lines, found.data().get("next_offset").cloned())
+    };
+    for around in [0, 1, 3] {
+        let (whole, _) = lines(json!({"-C": around}));
+        for size in 1..8 {
+            let (mut all, mut from) = (Vec::new(), json!(0));
+            loop {
+                let (page, next) = lines(json!({"-C": around, "head_limit": size, "offset": from}));
+                all.extend(page);
+                match next {
+                    Some(next) => from = next,
+                    None => break,
+                }
+            }
+            assert_eq!(all, whole, "{around} around, pages of {size}");
+        }
+    }
 }
 
 #[test]
