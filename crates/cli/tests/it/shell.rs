@@ -212,6 +212,9 @@ fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
     let since = Instant::now();
     let ran = world.run(&["call", "bash", "command=sleep 60 & sleep 60", "timeout=300", "--mode", "workspace"]);
     ran.exits(1).says("its time was up");
+    let text = "command=mkfifo /tmp/nobody-opens-this && cat /tmp/nobody-opens-this";
+    let ran = world.run(&["call", "bash", text, "timeout=2000", "--mode", "workspace"]);
+    ran.exits(1).says("its time was up; cat waited to open the FIFO /tmp/nobody-opens-this, which nobody");
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     world.run(&["call", "bash", "command=true", "timeout=600001"]).exits(2).complains("run_in_background");
 }
@@ -426,13 +429,13 @@ fn a_filter_finds_a_line_however_it_was_read_before_and_however_far_it_is() {
         let found = find(&mut peer, &job, filter);
         assert!(found.contains(line) && found.lines().filter(|line| !line.starts_with('[')).count() == 1, "{found}");
     }
-    let job = start(&mut peer, "cat log2");
-    find(&mut peer, &job, "never");
-    let mut read = |more: Value| {
     // A line's end stands before its break, whichever that is.
     let job = start(&mut peer, "printf 'not ready yet\\r\\nready\\r\\n'");
     let found = find(&mut peer, &job, "ready$");
     assert!(found.starts_with("ready") && !found.contains("yet"), "{found}");
+    let job = start(&mut peer, "cat log2");
+    find(&mut peer, &job, "never");
+    let mut read = |more: Value| {
         let mut arguments = json!({"job_id": job});
         arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
         text(&peer.call("nika_job_output", arguments))

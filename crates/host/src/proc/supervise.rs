@@ -108,6 +108,8 @@ struct Supervisor {
     /// Until when what it left may go on.
     finish_at: Option<Instant>,
     ended_too: Vec<String>,
+    /// What it waited to open when its time was up.
+    opens: Option<(String, String)>,
     killed_by: Option<KilledBy>,
     /// When those who were asked to end are killed.
     kill_at: Option<Instant>,
@@ -160,6 +162,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         ended: None,
         finish_at: None,
         ended_too: Vec::new(),
+        opens: None,
         killed_by: None,
         kill_at: None,
         memory: Memory::begin(),
@@ -395,6 +398,7 @@ impl Supervisor {
             return false;
         }
         if self.kill_at.is_none() && self.deadline().is_some_and(|at| now >= at) {
+            self.opens = tree::opens(rustix::process::getpid());
             self.stop(KilledBy::Timeout, Duration::from_millis(self.order.grace_ms));
         }
         if self.count_at.is_some_and(|at| now >= at)
@@ -604,6 +608,7 @@ impl Supervisor {
                 ended_too: std::mem::take(&mut self.ended_too),
                 set_aside: self.clean_up(left),
                 handled: Vec::new(),
+                opens: self.opens.take(),
             }),
         );
     }

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::os::linux::fs::MetadataExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 
 use rustix::process::Pid;
 
@@ -18,6 +18,8 @@ const MOST_THREADS: usize = 16;
 const ROUNDS: usize = 8;
 /// How many entries of a poll set are looked at.
 const MOST_POLLED: u64 = 64;
+/// The longest name of a file that is looked for: as long as the kernel takes one.
+const MOST_NAME: usize = 4096;
 /// `/dev/tty`: whichever terminal a process has.
 const DEV_TTY: u64 = 5 << 8;
 
@@ -229,6 +231,42 @@ fn blocked_on(thread: Pid, input: Input) -> bool {
         .is_some_and(|(number, arguments)| awaited(thread, number, &arguments).any(|fd| is_input(thread, fd, input)))
 }
 
+/// What a process below `root` waits to open: a FIFO that nobody has open at its other end. By the program, and as it names
+/// the FIFO.
+pub(crate) fn opens(root: Pid) -> Option<(String, String)> {
+    below(root).into_iter().find_map(|pid| {
+        let fifo = threads(pid).into_iter().take(MOST_THREADS).find_map(fifo_being_opened)?;
+        Some((look(pid.as_raw_nonzero().get())?.name, fifo))
+    })
+}
+
+fn fifo_being_opened(thread: Pid) -> Option<String> {
+    let thread = thread.as_raw_nonzero().get();
+    let (number, arguments) = parse_syscall(&fs::read_to_string(format!("/proc/{thread}/syscall")).ok()?)?;
+    let (dir, name) = match number {
+        libc::SYS_openat | libc::SYS_openat2 => (arguments[0], arguments[1]),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_open => (libc::AT_FDCWD as u64, arguments[0]),
+        _ => return None,
+    };
+    let name = text_at(thread, name)?;
+    // A descriptor is an `int`, whatever the upper half of its register holds.
+    let from = match dir as i32 {
+        _ if name.starts_with('/') => format!("/proc/{thread}/root"),
+        libc::AT_FDCWD => format!("/proc/{thread}/cwd"),
+        fd => format!("/proc/{thread}/fd/{fd}"),
+    };
+    fs::metadata(format!("{from}/{name}")).is_ok_and(|there| there.file_type().is_fifo()).then_some(name)
+}
+
+/// The text that ends with a zero byte at `at` in another process's memory.
+fn text_at(pid: i32, at: u64) -> Option<String> {
+    let mut found = vec![0; MOST_NAME];
+    let read = fs::File::open(format!("/proc/{pid}/mem")).and_then(|file| file.read_at(&mut found, at)).ok()?;
+    let end = found[..read].iter().position(|byte| *byte == 0)?;
+    String::from_utf8(found[..end].to_vec()).ok()
+}
+
 /// `NUMBER ARG0 … ARG5 SP PC`, or a word when the thread is not in a system call.
 fn parse_syscall(line: &str) -> Option<(i64, [u64; 6])> {
     let mut words = line.split_ascii_whitespace();
@@ -377,6 +415,33 @@ mod tests {
         drop(python.stdin.take());
         python.wait().expect("it ends");
         assert_eq!((look(pid), marked(&mark)), (None, Vec::new()));
+    }
+
+    #[test]
+    fn a_fifo_that_is_being_opened_is_seen_as_the_program_names_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (script, program, fifo) in [
+            ("mkfifo p; cat p; true", "cat", "p".to_owned()),
+            ("mkfifo q; cd /; head -1 \"$OLDPWD/q\"; true", "head", format!("{}/q", dir.path().display())),
+            ("mkfifo r; (echo x >r); true", "bash", "r".to_owned()),
+        ] {
+            let mut bash = std::process::Command::new("bash");
+            let mut bash = bash.args(["-c", script]).current_dir(dir.path()).spawn().expect("bash runs");
+            let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+            let seen = loop {
+                let seen = opens(Pid::from_child(&bash));
+                if seen.is_some() || std::time::Instant::now() > until {
+                    break seen;
+                }
+                std::thread::yield_now();
+            };
+            for pid in below(Pid::from_child(&bash)) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+            bash.kill().expect("it runs");
+            bash.wait().expect("it ends");
+            assert_eq!(seen, Some((program.to_owned(), fifo)), "{script}");
+        }
     }
 
     #[test]

@@ -137,6 +137,8 @@ pub struct Exited {
     /// Files to which somebody else gave guarded names, and that it had opened before or could write.
     #[serde(with = "pathtext::list")]
     pub handled: Vec<PathBuf>,
+    /// A program of it that waited to open a FIFO which nobody had open at its other end, and the FIFO, when its time was up.
+    pub opens: Option<(String, String)>,
 }
 
 impl Exited {

@@ -107,6 +107,21 @@ fn what_cannot_be_started_says_why() {
 }
 
 #[test]
+fn a_fifo_that_nobody_opens_at_its_other_end_is_named() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let ends = |script: &str| {
+        let mut order = shell(script);
+        (order.profile.cwd, order.timeout) = (dir.path().to_path_buf(), Some(Duration::from_secs(2)));
+        let exited = run(&jobs, order).1;
+        assert_eq!(exited.killed_by, Some(KilledBy::Timeout), "{script}");
+        exited.opens
+    };
+    assert_eq!(ends("mkfifo p; cat p"), Some(("cat".to_owned(), "p".to_owned())));
+    assert_eq!(ends("exec 3<>p; cat <p"), None, "somebody has it open");
+}
+
+#[test]
 fn without_a_permit_to_run_nothing_starts() {
     let jobs = jobs();
     let effects = Effects::session();

@@ -184,11 +184,11 @@ pub(super) fn about(output: &str) -> impl Iterator<Item = &'static str> {
 
 /// How it ended, and what has to be looked at then.
 pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
-    let how = how(exited, last_command);
-    match exited.about_handled() {
-        Some(about) => format!("{how}; {}", text::harmless(&about)),
-        None => how,
-    }
+    let opens = exited.opens.as_ref().map(|(program, fifo)| {
+        format!("{program} waited to open the FIFO {fifo}, which nobody had open at its other end")
+    });
+    let about = [opens, exited.about_handled()].into_iter().flatten();
+    about.fold(how(exited, last_command), |said, about| format!("{said}; {}", text::harmless(&about)))
 }
 
 fn how(exited: &Exited, last_command: Option<&str>) -> String {

@@ -327,6 +327,7 @@ impl Pump {
             ended_too: Vec::new(),
             set_aside: Vec::new(),
             handled: Vec::new(),
+            opens: None,
         }
     }
 }
