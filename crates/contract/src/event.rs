@@ -164,7 +164,7 @@ pub const TABLE: &[Event] = &[
         name: HOST_ASKED,
         when: "a command, of a call or a job, asked the proxy for a host: the first time for each port and outcome, at most \
                1000 for one command",
-        fields: "call, job, host, port, refused (why it was not reached; null where it was)",
+        fields: "call (that began the command), job, host, port, refused (why it was not reached; null where it was)",
     },
     Event {
         name: WEB_FETCH,

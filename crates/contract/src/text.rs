@@ -184,6 +184,11 @@ pub fn near_names(name: &str, candidates: impl IntoIterator<Item = String>, most
     near.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
+/// A hint that names what there is; none where that is nothing.
+pub fn there_are(names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| format!("there are {}", names.join(", ")))
+}
+
 /// Levenshtein distance in characters.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();

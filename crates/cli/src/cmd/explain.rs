@@ -42,8 +42,8 @@ fn near(lower: &str, no_tool: Failure) -> Failure {
 }
 
 fn hinting(error: ToolError, near: &[String]) -> ToolError {
-    match near {
-        [] => error,
-        near => error.hint(format!("there are {}", near.join(", "))),
+    match text::there_are(near) {
+        Some(hint) => error.hint(hint),
+        None => error,
     }
 }

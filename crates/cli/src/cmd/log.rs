@@ -6,7 +6,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use nika_contract::{ToolError, code};
+use nika_contract::{ToolError, code, text};
 use nika_store::journal::{self, Follow, Format as Exported, LogInfo};
 use nika_store::{Broken, State};
 use serde_json::{Value, json};
@@ -101,9 +101,8 @@ pub(super) fn known(state: &State, id: &str) -> Result<(), Failure> {
     if logs.iter().any(|log| log.id == id) {
         return Ok(());
     }
-    let near = nika_contract::text::near_names(id, logs.into_iter().map(|log| log.id), 3);
-    let hint =
-        if near.is_empty() { "`nika log list` names them".into() } else { format!("there are {}", near.join(", ")) };
+    let near = text::near_names(id, logs.into_iter().map(|log| log.id), 3);
+    let hint = text::there_are(&near).unwrap_or_else(|| "`nika log list` names them".into());
     Err(ToolError::new(code::BAD_ARGUMENTS, format!("no session here is called '{id}'")).hint(hint).into())
 }
 

@@ -119,8 +119,7 @@ pub fn find(traces: &State, id: &str) -> Result<String, Failure> {
 }
 
 fn unknown(message: String, near: &[String]) -> Failure {
-    let hint =
-        if near.is_empty() { "`nika trace list` names them".into() } else { format!("there are {}", near.join(", ")) };
+    let hint = nika_contract::text::there_are(near).unwrap_or_else(|| "`nika trace list` names them".into());
     ToolError::new(code::RUN_TRACE, message).hint(hint).into()
 }
 

@@ -80,7 +80,12 @@ pub(super) fn layer(line: &CommandLine, home: Option<&str>) -> Result<Brought, C
             if let Some(what) = tool_names::flaw_of_rule(&rule) {
                 return Err(wrong(what));
             }
-            said.push(Said { key: key.to_owned(), change: Change::Rule(kind, rule), at: flag.to_owned() });
+            said.push(Said {
+                key: key.to_owned(),
+                change: Change::Rule(kind, rule),
+                at: flag.to_owned(),
+                column: None,
+            });
         }
     }
     Ok(Brought { layer: Layer::CommandLine, said })

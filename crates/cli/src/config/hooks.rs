@@ -126,7 +126,7 @@ pub(super) fn check(layers: &[Brought], root: &Path) -> Result<(), ConfigError> 
             for (at, word) in argv.iter().enumerate().filter(|(at, _)| is_file(argv, *at, root)) {
                 let refuse = |what: &str, hint: &str| {
                     let what = format!("`{}` {what}", word.escape_debug());
-                    Err(ConfigError::Malformed { at: said.at.clone(), what, hint: Some(hint.to_owned()) })
+                    Err(ConfigError::Malformed { at: said.place(), what, hint: Some(hint.to_owned()) })
                 };
                 let below = word.strip_prefix("./").unwrap_or(word);
                 let is_bound = below.starts_with(".nika/") && !below.split('/').any(|part| part == "..");

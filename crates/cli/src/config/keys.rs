@@ -340,7 +340,20 @@ pub(super) struct Brought {
 pub(super) struct Said {
     pub key: String,
     pub change: Change,
+    /// The file and line, or the flag.
     pub at: String,
+    /// Where in that line, of a file's.
+    pub column: Option<u64>,
+}
+
+impl Said {
+    /// The place that an error names.
+    pub fn place(&self) -> String {
+        match self.column {
+            Some(column) => format!("{}:{column}", self.at),
+            None => self.at.clone(),
+        }
+    }
 }
 
 /// Where text comes from, for positions.
@@ -437,7 +450,7 @@ fn descend(
         if let Some(row) = KEYS.iter().find(|row| row.name == name) {
             for (spot, below, change) in (row.read)(value, home)? {
                 let key = below.map_or(name.clone(), |below| format!("{section}{below}"));
-                said.push(Said { key, change, at: origin.line(spot) });
+                said.push(Said { key, change, at: origin.line(spot), column: origin.lines.then_some(spot.column) });
             }
         } else if KEYS.iter().any(|row| row.name.starts_with(&section)) {
             descend(value, &section, origin, home, said)?;
@@ -461,7 +474,7 @@ pub(super) fn setting(
         let read = (row.read)(node, home).map_err(|wrong| wrong.at(origin))?;
         let said = |(spot, below, change): (Spot, Option<String>, Change)| {
             let key = below.map_or(key.name.clone(), |below| format!("{section}{below}"));
-            Said { key, change, at: origin.line(spot) }
+            Said { key, change, at: origin.line(spot), column: origin.lines.then_some(spot.column) }
         };
         return Ok(read.into_iter().map(said).collect());
     }
@@ -476,7 +489,8 @@ pub(super) fn setting(
         }
         _ => {
             let change = Change::Foreign(node.describe());
-            Ok(vec![Said { key: format!("managedSettings.{}", key.name), change, at: origin.line(key.spot) }])
+            let key_shown = format!("managedSettings.{}", key.name);
+            Ok(vec![Said { key: key_shown, change, at: origin.line(key.spot), column: None }])
         }
     }
 }

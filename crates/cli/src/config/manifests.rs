@@ -53,8 +53,12 @@ pub(super) fn of_repository(project_dir: &Path, home: Option<&str>) -> Result<(V
 fn read(layer: Layer, file: &File, home: Option<&str>) -> Result<Brought, ConfigError> {
     let origin = Origin { name: &file.name, lines: true };
     let entries = manifest::parse(&file.text).map_err(|error| malformed(error, &origin))?;
-    let file_itself =
-        Said { key: "manifest".into(), change: Change::Manifest(file.name.clone()), at: file.name.clone() };
+    let file_itself = Said {
+        key: "manifest".into(),
+        change: Change::Manifest(file.name.clone()),
+        at: file.name.clone(),
+        column: None,
+    };
     let mut said = vec![file_itself];
     for Entry { key, spot, says } in entries {
         let at = origin.line(place(spot));
@@ -71,6 +75,7 @@ fn read(layer: Layer, file: &File, home: Option<&str>) -> Result<Brought, Config
                     key,
                     change: Change::Rule(nika_guard::RuleKind::Deny, rule),
                     at: format!("manifest {at}"),
+                    column: None,
                 });
                 continue;
             }
@@ -80,7 +85,7 @@ fn read(layer: Layer, file: &File, home: Option<&str>) -> Result<Brought, Config
                 Change::Message(message)
             }
         };
-        said.push(Said { key, change, at });
+        said.push(Said { key, change, at, column: None });
     }
     Ok(Brought { layer, said })
 }

@@ -121,7 +121,12 @@ fn said(file: &str, text: &str) -> Result<Vec<Said>, ConfigError> {
     let server = |(name, value): (&String, &Value)| {
         let named = Named { name: name.clone(), written: Written::read(name, value, false) };
         let key = format!("mcp.servers.{name}");
-        Said { key, change: Change::Server(Box::new(named)), at: format!("{file}:{}", line_of(text, name)) }
+        Said {
+            key,
+            change: Change::Server(Box::new(named)),
+            at: format!("{file}:{}", line_of(text, name)),
+            column: None,
+        }
     };
     Ok(servers.into_iter().flatten().map(server).collect())
 }

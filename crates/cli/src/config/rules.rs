@@ -8,7 +8,7 @@ use nika_guard::{Examples, Rule, RuleKind};
 
 use super::change::Change;
 use super::error::ConfigError;
-use super::keys::{Brought, Reads, Said, Wrong, expected};
+use super::keys::{Brought, Reads, Wrong, expected};
 use super::tool_names;
 use super::yaml::{Kind, Node};
 
@@ -56,10 +56,10 @@ fn rule(node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
 
 /// Refuses a rule that does not stand its own examples.
 pub(super) fn check(layers: &[Brought]) -> Result<(), ConfigError> {
-    for Said { change, at, .. } in layers.iter().flat_map(|layer| &layer.said) {
-        let Change::Rule(kind, rule) = change else { continue };
+    for said in layers.iter().flat_map(|layer| &layer.said) {
+        let Change::Rule(kind, rule) = &said.change else { continue };
         let stands = rule.clone().with_examples(*kind, rule.examples.clone());
-        stands.map_err(|error| ConfigError::Rule { at: at.clone(), what: error.to_string() })?;
+        stands.map_err(|error| ConfigError::Rule { at: said.place(), what: error.to_string() })?;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
     let mut messages = Vec::new();
     for Brought { layer, said } in layers {
         let mut brought = Vec::new();
-        for Said { key, change, at } in said {
+        for Said { key, change, at, .. } in said {
             let mut row = Shown {
                 key: key.clone(),
                 value: change.to_string(),

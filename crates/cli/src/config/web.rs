@@ -286,7 +286,7 @@ fn listed(root: &Node, origin: &Origin<'_>) -> Result<Vec<Said>, Wrong> {
         let Some(named) = named else { return expected(item, "a search provider with `name`") };
         let searched = searched(&named, item, entries, "provider")?;
         let key = format!("web.search_providers.{named}");
-        Ok(Said { key, change: Change::Web(Choice::Searched(searched)), at: origin.line(item.spot) })
+        Ok(Said { key, change: Change::Web(Choice::Searched(searched)), at: origin.line(item.spot), column: None })
     };
     items.into_iter().map(one).collect()
 }

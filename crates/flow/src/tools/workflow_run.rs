@@ -82,10 +82,8 @@ impl WorkflowRun {
             [] => {
                 let stems = all.iter().map(|filed| stem(&filed.path).to_owned());
                 let near = text::near_names(wanted, stems, 3);
-                let hint = match near.is_empty() {
-                    true => "`workflow_list` shows them; a path ends in .nika.yaml".to_owned(),
-                    false => format!("there are {}", near.join(", ")),
-                };
+                let all = || "`workflow_list` shows them; a path ends in .nika.yaml".to_owned();
+                let hint = text::there_are(&near).unwrap_or_else(all);
                 let message = format!("no workflow is called '{}'", text::preview(wanted, 80));
                 Err(ToolError::new(code::NOT_FOUND, message).hint(hint))
             }

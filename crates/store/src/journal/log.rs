@@ -192,15 +192,17 @@ fn opening(line: &[u8]) -> Option<(u64, &str)> {
     Some((at.parse().ok()?, rest.split_once('"')?.0))
 }
 
-/// Whether a line says that its call was refused; codes are numbers or texts such as `NIKA-205`. Where a person's hook
-/// withheld the answer the call was made.
+/// Whether a call's last line says that it was made, and that a person's hook withheld the answer: what it did is done and
+/// can be taken back.
+pub fn is_withheld(line: &Value) -> bool {
+    line["decision"] == "allow" && line["code"].as_str().and_then(code::parse) == Some(code::HOOK_REFUSED)
+}
+
+/// Whether a line says that its call was refused; codes are numbers or texts such as `NIKA-205`.
 fn is_refusal(line: &[u8]) -> bool {
     let Ok(value) = serde_json::from_slice::<Value>(line) else { return false };
-    let said = &value["code"];
-    if value["decision"] == "allow" && said.as_str().and_then(code::parse) == Some(code::HOOK_REFUSED) {
-        return false;
-    }
-    match said {
+    match &value["code"] {
+        _ if is_withheld(&value) => false,
         Value::Number(number) => code::REFUSALS.iter().any(|code| number.as_u64() == Some(code.0.into())),
         Value::String(text) => code::parse(text).is_some_and(Code::is_refusal),
         _ => false,

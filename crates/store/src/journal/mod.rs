@@ -11,7 +11,7 @@ mod verify;
 mod write;
 
 pub use follow::{Follow, Followed};
-pub use log::{Format, Lines, LogInfo, export, lines, list, missing};
+pub use log::{Format, Lines, LogInfo, export, is_withheld, lines, list, missing};
 pub use redact::{redact, redact_text};
 pub use verify::{Broken, Verified, verify};
 pub use write::{Durability, Entry, Journal, Line};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nika_contract::{Code, code, event, text};
+use nika_store::journal::is_withheld;
 use serde_json::Value;
 
 use crate::recovered::unsettled;
@@ -122,10 +123,7 @@ impl Begun {
 fn verdict(line: &Value) -> String {
     match line["code"].as_str() {
         _ if line["ok"] == true => "done".to_owned(),
-        // It ran, and a person's hook withheld the answer: what it did is done and can be taken back.
-        Some(code) if code::parse(code) == Some(code::HOOK_REFUSED) && line["decision"] == "allow" => {
-            format!("done, withheld {code}")
-        }
+        Some(code) if is_withheld(line) => format!("done, withheld {code}"),
         Some(code) if code::parse(code).is_some_and(Code::is_refusal) => format!("refused {code}"),
         Some(code) => format!("failed {code}"),
         None => "failed".to_owned(),

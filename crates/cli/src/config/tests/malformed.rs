@@ -81,12 +81,12 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("permissions:\n  ask: [\"\"]", "NIKA-903 .nika/config.yaml:2:9: ", "VERB(PATTERN)"),
     (
         "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git status]",
-        "NIKA-903 .nika/config.yaml:3: ",
+        "NIKA-903 .nika/config.yaml:3:7: ",
         "'git status' is listed under match and does not match",
     ),
     (
         "permissions:\n  deny:\n    - rule: exec(git push*)\n      not_match: [git push]",
-        "NIKA-903 .nika/config.yaml:3: ",
+        "NIKA-903 .nika/config.yaml:3:7: ",
         "listed under not_match and matches",
     ),
 ];
