@@ -162,9 +162,9 @@ fn pages_go_on_where_they_say() {
 #[test]
 fn pages_one_behind_the_other_are_the_whole() {
     let far = "hay\nneedle\nhay\n".to_owned() + &"far\n".repeat(5);
-    let binary = ["needle\n".repeat(10).as_bytes(), b"\0\n"].concat();
-    let world = world().file("a.txt", &far.repeat(3)).file("b.txt", "needle\n").bytes("c.bin", &binary);
-    let world = world.file("d.txt", &far.repeat(2));
+    let binary = ["needle\n".repeat(10_000).as_bytes(), b"\0\n"].concat();
+    let world = world().file("a.txt", &far.repeat(3)).file("b.txt", "needle\n").file("c.txt", &far.repeat(2));
+    let world = world.bytes("z.bin", &binary).max_output_chars(500_000);
     let lines = |more: serde_json::Value| {
         let mut arguments = json!({"pattern": "needle", "output_mode": "content", "hidden": true});
         arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
@@ -176,18 +176,25 @@ fn pages_one_behind_the_other_are_the_whole() {
         (lines, found.data().get("next_offset").cloned())
     };
     for around in [0, 1, 3] {
-        let (whole, _) = lines(json!({"-C": around}));
-        for size in 1..8 {
+        let among = |glob: &str, more: serde_json::Value| {
+            let mut arguments = json!({"-C": around, "glob": glob});
+            arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            lines(arguments)
+        };
+        // What is said of a binary file is said once, with the last of its lines.
+        for (glob, size) in (1..8).map(|size| ("*.txt", size)).chain([("*", 6000)]) {
+            let (whole, _) = among(glob, json!({}));
+            assert_eq!(whole.iter().filter(|line| line.starts_with("[z.bin: ")).count(), usize::from(glob == "*"));
             let (mut all, mut from) = (Vec::new(), json!(0));
             loop {
-                let (page, next) = lines(json!({"-C": around, "head_limit": size, "offset": from}));
+                let (page, next) = among(glob, json!({"head_limit": size, "offset": from}));
                 all.extend(page);
                 match next {
                     Some(next) => from = next,
                     None => break,
                 }
             }
-            assert_eq!(all, whole, "{around} around, pages of {size}");
+            assert!(all == whole, "{around} around, pages of {size}: {:?}", &all[..all.len().min(60)]);
         }
     }
 }
