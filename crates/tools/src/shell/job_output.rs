@@ -105,10 +105,7 @@ impl Tool for JobOutput {
             let reading = Reading { max_bytes: READ_BYTES, stopped: &stopped, ..Reading::from(cursor) };
             let reading = reading.waiting(until, wait);
             match &pattern {
-                // Before the line break is the end of a line, whichever break a program writes.
-                Some(pattern) => {
-                    reader.find(&reading, &|line| pattern.is_match(line.strip_suffix(b"\r").unwrap_or(line)))
-                }
+                Some(pattern) => reader.find(&reading, &|line| pattern.is_match(line)),
                 None => reader.view(&reading),
             }
         });

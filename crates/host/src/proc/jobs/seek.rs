@@ -228,10 +228,10 @@ fn taking<'a>(
     }
 }
 
-/// A line as it reads; on a terminal that may be several rows.
+/// A line as it reads, without its break, be that CRLF; on a terminal that may be several rows.
 fn each_row(screen: Option<&Screen>, at: u64, line: &[u8], each: &mut dyn FnMut(&[u8])) {
-    let Some(screen) = screen else { return each(line) };
     let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let Some(screen) = screen else { return each(line) };
     // Most lines are what they show.
     if line.iter().all(|byte| *byte >= b' ') {
         return each(line);
@@ -370,6 +370,8 @@ mod tests {
         assert_eq!(find(&kept, 30, b"> "), (String::new(), 30));
         kept.push(b"typed\n> ");
         assert_eq!(find(&kept, 30, b"> "), ("> \n".to_owned(), 38));
+        kept.push(b"dos\r\n");
+        assert_eq!(find(&kept, 38, b"dos"), ("> dos\n".to_owned(), 43), "its end stands before its break");
         let mut seek = Seek::from(0, &kept, None, &|_| false);
         let mut found = Found::at_most(8, &|| false);
         seek.gather(&kept, None, now, &|_| true, &mut found);

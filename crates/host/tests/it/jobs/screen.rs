@@ -33,7 +33,7 @@ fn shows(job: &Job, cursor: u64, text: &str) -> (String, u64) {
 
 /// Whether a line comes that is this.
 fn finds(job: &Job, text: &str) -> bool {
-    let there = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line) == text.as_bytes();
+    let there = |line: &[u8]| line == text.as_bytes();
     !job.find(&Reading { at_most: LONG, ..Reading::from(0) }, &there).text.is_empty()
 }
 
