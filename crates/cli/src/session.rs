@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nika_contract::{PlanMode, ToolError, code};
+use nika_contract::{PlanMode, ToolError, code, pathtext};
 use nika_guard::Budget;
-use nika_host::fs::{Ledger, Seen, Shown, Stamp};
+use nika_host::fs::{Former, Ledger, Seen, Shown, Stamp};
 use nika_runtime::Session;
 use nika_store::{Hash, ReadEntry, SessionFile, sessions};
 use nika_tools::shell::ground::Cwd;
@@ -55,6 +55,8 @@ struct Extra {
     stamps: Vec<Stamp>,
     /// How much of them was shown, in their order. An older Nika did not keep it: nothing was, then.
     shown: Vec<Shown>,
+    /// What was seen of earlier states.
+    earlier: Vec<Earlier>,
     /// Where the next command begins.
     cwd: Option<PathBuf>,
     /// Tool calls that were counted, while a budget bounded them.
@@ -63,6 +65,14 @@ struct Extra {
     plans: bool,
     /// The search provider it has chosen.
     search: Option<String>,
+}
+
+/// What was seen of earlier states of a file: an undo may bring one of them back.
+#[derive(Debug, Serialize, Deserialize)]
+struct Earlier {
+    #[serde(with = "pathtext")]
+    path: PathBuf,
+    states: Former,
 }
 
 impl Extra {
@@ -124,6 +134,9 @@ fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) ->
             named.paths.insert(read.path.clone());
             named.objects.insert(read.path, (read.hash, read.object));
         }
+        for Earlier { path, states } in extra.earlier {
+            ledger.recall(path, states);
+        }
         ledger.take_changed();
         session.state.set(Arc::new(ledger));
     }
@@ -170,7 +183,8 @@ impl Opened {
             objects: HashMap::new(),
             paths: HashSet::new(),
         };
-        let mut extra = Extra { loaded, stamps: Vec::new(), shown: Vec::new(), cwd, calls, plans, search };
+        let earlier = ledger.former().into_iter().map(|(path, states)| Earlier { path, states }).collect();
+        let mut extra = Extra { loaded, stamps: Vec::new(), shown: Vec::new(), earlier, cwd, calls, plans, search };
         // Until the session is saved, nobody knows that these contents are needed.
         let keeping = built.checkpoints.keeping()?;
         for (path, seen) in ledger.all() {
@@ -213,6 +227,8 @@ impl Opened {
                 extra.shown.push(shown);
             }
         }
+        let known: HashSet<PathBuf> = extra.earlier.iter().map(|one| one.path.clone()).collect();
+        extra.earlier.extend(others.earlier.into_iter().filter(|one| !known.contains(&one.path)));
         // Who changed it knows; another process's plan mode is not ended by one that never heard of it.
         if extra.plans == named.plans {
             extra.plans = others.plans;

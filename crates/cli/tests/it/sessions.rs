@@ -27,6 +27,21 @@ fn read_edit_and_undo_over_processes() {
 }
 
 #[test]
+fn what_an_undo_brings_back_counts_as_read_in_the_next_process_too() {
+    let world = world().file("a.txt", "one\ntwo\n");
+    world.run(&in_session(READ)).exits(0);
+    let delete = r#"{"changes": [{"op": "delete", "file_path": "a.txt"}]}"#;
+    for change in [&["call", "change_set", "--json", delete, "--allow-write"][..], EDIT] {
+        world.run(&in_session(change)).exits(0);
+        world.run(&in_session(&["call", "undo", "--mode", "accept-edits"])).exits(0);
+        assert_eq!(world.text("a.txt"), "one\ntwo\n");
+    }
+    world.run(&in_session(EDIT)).exits(0);
+    assert_eq!(world.text("a.txt"), "one\n2\n");
+    world.run(&[EDIT, &["--session", "other"]].concat()).exits(1).complains("NIKA-203");
+}
+
+#[test]
 fn what_was_shown_is_kept_and_an_older_nikas_session_has_shown_nothing() {
     let world = world().file("a.txt", "one\ntwo\nthree\n");
     let write = ["call", "write", "file_path=a.txt", "content=new", "--allow-write"];

@@ -76,6 +76,9 @@ impl Seen {
     }
 }
 
+/// States of a file that a session saw, by their hash, and how much of each it was shown.
+pub type Former = VecDeque<([u8; 32], Shown)>;
+
 /// What was read in one session. A new session, and a sub-agent, starts with an empty one.
 #[derive(Debug, Default)]
 pub struct Ledger {
@@ -89,12 +92,24 @@ const FORMER_STATES: usize = 8;
 struct Inner {
     seen: HashMap<PathBuf, Seen>,
     /// What the session saw of earlier states, the last first: an undo brings one of them back.
-    former: HashMap<PathBuf, VecDeque<([u8; 32], Shown)>>,
+    former: HashMap<PathBuf, Former>,
     /// Paths that were read, and that an undo has brought to a state which the session has not seen.
     undone: HashSet<PathBuf>,
     kept: VecDeque<PathBuf>,
     bytes: usize,
     changed: bool,
+}
+
+impl Inner {
+    /// Makes `seen` an earlier state of `path`, where something of this hash stands now.
+    fn pass(&mut self, path: &Path, seen: Seen, now: Option<[u8; 32]>) {
+        self.bytes -= seen.bytes.map_or(0, |bytes| bytes.len());
+        let Some(hash) = seen.hash.filter(|hash| Some(*hash) != now) else { return };
+        let states = self.former.entry(path.to_path_buf()).or_default();
+        states.retain(|(known, _)| *known != hash);
+        states.push_front((hash, seen.shown));
+        states.truncate(FORMER_STATES);
+    }
 }
 
 impl Ledger {
@@ -113,13 +128,7 @@ impl Ledger {
         inner.undone.remove(path);
         let hash = seen.hash;
         if let Some(former) = inner.seen.insert(path.to_path_buf(), seen) {
-            inner.bytes -= former.bytes.as_ref().map_or(0, |bytes| bytes.len());
-            if let Some(before) = former.hash.filter(|before| Some(*before) != hash) {
-                let states = inner.former.entry(path.to_path_buf()).or_default();
-                states.retain(|(known, _)| *known != before);
-                states.push_front((before, former.shown));
-                states.truncate(FORMER_STATES);
-            }
+            inner.pass(path, former, hash);
         }
         inner.bytes += size;
         if size > 0 {
@@ -142,13 +151,19 @@ impl Ledger {
         self.inner().seen.get(path).cloned()
     }
 
-    /// Forgets `path`: it was moved or deleted.
+    /// Forgets `path`: it was moved or deleted. What was seen of it counts again where an undo brings it back.
     pub fn forget(&self, path: &Path) {
         let mut inner = self.inner();
         inner.changed = true;
         if let Some(former) = inner.seen.remove(path) {
-            inner.bytes -= former.bytes.map_or(0, |bytes| bytes.len());
+            inner.pass(path, former, None);
         }
+    }
+
+    /// Whether the session has seen any state of `path`.
+    pub fn has_met(&self, path: &Path) -> bool {
+        let inner = self.inner();
+        inner.seen.contains_key(path) || inner.former.contains_key(path)
     }
 
     /// An undo has brought `path` to this state. The session knows it as far as it has seen the same bytes before; else
@@ -168,7 +183,7 @@ impl Ledger {
 
     /// Forgets `path`, which an undo has changed.
     pub fn forget_undone(&self, path: &Path) {
-        if self.seen(path).is_some() {
+        if self.has_met(path) {
             self.inner().undone.insert(path.to_path_buf());
         }
         self.forget(path);
@@ -182,6 +197,17 @@ impl Ledger {
     /// Everything noted, for a session that is kept between processes.
     pub fn all(&self) -> Vec<(PathBuf, Seen)> {
         self.inner().seen.iter().map(|(path, seen)| (path.clone(), seen.clone())).collect()
+    }
+
+    /// What was seen of earlier states, for the same session.
+    pub fn former(&self) -> Vec<(PathBuf, Former)> {
+        self.inner().former.iter().map(|(path, states)| (path.clone(), states.clone())).collect()
+    }
+
+    /// Takes over what another process of the session saw of earlier states of `path`.
+    pub fn recall(&self, path: PathBuf, mut states: Former) {
+        states.truncate(FORMER_STATES);
+        self.inner().former.insert(path, states);
     }
 
     /// Whether something was noted since the last call of this.

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use nika_contract::{Before, Cx, Dress, Kind, Known, ToolError, code};
 use nika_edit::{Limits, merge3, unified};
 use nika_guard::Place;
-use nika_host::fs::{Glance, Ledger, Locked, NotMade, Workspace};
+use nika_host::fs::{FileNow, Glance, Ledger, Locked, NotMade, Seen, Shown, Workspace, sha256};
 use nika_host::git::index_sum;
 use nika_host::overlay::Changes;
 use nika_store::{CallChanges, Change, Checkpoints, Hash};
 
 use super::layered;
 use super::names::{Names, was_linked};
+use super::seen::MAX_BYTES;
 use super::withstood::{Side, changed_after, gone_since, not_shown, rights};
 
 /// Paths whose diff is shown; of the others the name is.
@@ -148,10 +149,24 @@ impl Unmaker<'_> {
         let unmade = self.unmade(&plan)?;
         let paths = plan.keys().map(PathBuf::as_path);
         layered::apply((self.files, self.cx, locked), paths, |changes| self.fill(changes, &plan), |_| Ok(()))?;
-        for path in plan.keys() {
-            self.cx.session.slot::<Ledger>().forget_undone(path);
-        }
+        plan.into_keys().for_each(|path| self.learn(path));
         Ok(unmade)
+    }
+
+    /// Has the session know what stands at a path as far as it has seen the same bytes there before.
+    fn learn(&self, path: PathBuf) {
+        let ledger = self.cx.session.slot::<Ledger>();
+        if !ledger.has_met(&path) {
+            return;
+        }
+        let place = self.files.place(path);
+        match self.files.read_file(self.cx.permit, &place, MAX_BYTES) {
+            Ok(FileNow { open, bytes }) => {
+                let (hash, shown) = (Some(sha256(&bytes)), Shown::default());
+                ledger.brought_back(&place.path, Seen { hash, bytes: Some(bytes.into()), stamp: open.stamp, shown });
+            }
+            Err(_) => ledger.forget_undone(&place.path),
+        }
     }
 
     /// What shall stand at every path.

@@ -216,6 +216,22 @@ fn edits_and_commands_are_taken_back_in_turn() {
 }
 
 #[test]
+fn what_an_undo_of_a_command_brings_back_counts_as_read_where_it_was() {
+    let world = world().file("a", "1\n").file("b", "1\n");
+    let edit = |path: &str| world.call("edit", json!({"file_path": path, "old_string": "1", "new_string": "2"}));
+    world.call("read", json!({"file_path": "a"})).ok();
+    if command(&world, "c-1", "rm a b", &Bounds::default()).is_none() {
+        return;
+    }
+    world.call("undo", json!({"call_id": "c-1"})).ok();
+    edit("a").ok();
+    edit("b").refused(203);
+    command(&world, "c-2", "echo 3 >a", &Bounds::default());
+    world.call("undo", json!({"call_id": "c-2"})).ok();
+    world.call("edit", json!({"file_path": "a", "old_string": "2", "new_string": "4"})).ok();
+}
+
+#[test]
 fn a_large_file_is_known_again_after_a_later_call_was_taken_back() {
     let world = world().file("a", "x\n");
     if command(&world, "c-1", "head -c 2000000 /dev/zero >a", &Bounds::default()).is_none() {

@@ -469,6 +469,40 @@ fn what_an_undo_brings_back_counts_as_read_where_it_was() {
     assert_eq!(world.text("a.txt"), "uno\ntwo\nthree\n");
 }
 
+/// By itself, and where a directory comes in its place, in a layer.
+#[test]
+fn what_an_undo_of_a_deletion_brings_back_counts_as_read_as_far_as_it_was() {
+    let gone = json!({"op": "delete", "file_path": "d/a.txt"});
+    let instead = json!({"op": "create", "file_path": "d/a.txt/in", "content": "in\n"});
+    for (changes, made) in [(json!([gone]), "d/a.txt"), (json!([gone, instead]), "d/a.txt/more")] {
+        let world = world().file("d/a.txt", "one\ntwo\nthree\n");
+        let edit = |old: &str, new: &str| {
+            world.call("edit", json!({"file_path": "d/a.txt", "old_string": old, "new_string": new}))
+        };
+        let delete = json!({ "changes": changes });
+        let there = || world.call("read", json!({"file_path": "d/a.txt", "offset": 1, "limit": 2}));
+        // Nobody has read it, and that stays so.
+        world.call("change_set", delete.clone()).ok();
+        world.call("undo", json!({})).ok();
+        assert!(edit("one", "uno").refused(203).message.contains("was not read in this session"));
+        there().ok();
+        world.call("change_set", delete.clone()).ok();
+        world.call("undo", json!({})).ok();
+        edit("one", "uno").ok();
+        // Again, with a file that was made in between.
+        world.call("change_set", delete.clone()).ok();
+        world.call("write", json!({"file_path": made, "content": "other\n"})).ok();
+        world.call("undo", json!({"steps": 2})).ok();
+        edit("uno", "eins").ok();
+        assert_eq!(world.text("d/a.txt"), "eins\ntwo\nthree\n");
+        // What another wrote since is not what was read.
+        world.call("change_set", delete).ok();
+        world.call("undo", json!({})).ok();
+        world.put("d/a.txt", b"eins\ntwo\nfour\n");
+        edit("four", "vier").refused(212);
+    }
+}
+
 #[test]
 fn a_file_too_large_for_a_set_is_left_to_a_command() {
     let world = world();
