@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Expect, Locked, Stamp, Workspace, is_absence, land, temp_name};
 use crate::moves::{Ground, discard};
+use crate::overlay::grounds;
 
 /// The note of this process.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OwnNote {
     path: PathBuf,
     /// Locked as long as it is open.
     file: File,
@@ -29,7 +30,7 @@ pub(super) struct Own {
 /// What a process notes of itself.
 #[derive(Debug, Serialize, Deserialize)]
 struct Inflight {
-    /// The root that holds them; where that is not there, nothing is settled.
+    /// The root that holds them, or what is mounted in it on the way to them; where that is not there, nothing is settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ground: Option<Ground>,
     /// The directory of both names.
@@ -85,11 +86,13 @@ impl Locked<'_> {
 
     fn write_inflight(&mut self, dir: &Path, temp: &str, exchange: Option<Exchange>) {
         if self.state.inflight.is_none() {
-            self.state.inflight = Own::within(&self.files.sets_dir());
+            self.state.inflight = OwnNote::within(&self.files.sets_dir());
             self.state.sets_mtime = self.files.sets_mtime();
         }
+        let roots: Vec<PathBuf> = self.files.roots().map(Path::to_path_buf).collect();
+        let grounds = grounds(&roots, std::iter::once(dir.join(temp)));
         let note = Inflight {
-            ground: self.files.root_of(dir).and_then(|root| Ground::of(self.files, &root.path)),
+            ground: grounds.first().and_then(|dir| Ground::of(self.files, dir)),
             dir: dir.as_os_str().as_bytes().to_vec(),
             temp: temp.to_owned(),
             exchange,
@@ -114,12 +117,12 @@ impl Locked<'_> {
     }
 }
 
-impl Own {
-    fn within(sets: &Path) -> Option<Own> {
+impl OwnNote {
+    fn within(sets: &Path) -> Option<OwnNote> {
         let path = sets.join(temp_name().trim_start_matches('.')).with_extension("inflight");
         let file = File::options().create_new(true).write(true).open(&path).ok()?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-        Some(Own { path, file })
+        Some(OwnNote { path, file })
     }
 }
 
@@ -175,8 +178,12 @@ impl Workspace {
 }
 
 #[cfg(test)]
+#[allow(unsafe_code)]
 mod tests {
     use std::fs;
+
+    use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_bind, mount_change, unmount};
+    use rustix::thread::{UnshareFlags, unshare_unsafe};
 
     use super::*;
     use crate::overlay::tests::World;
@@ -230,5 +237,36 @@ mod tests {
         drop(world.files());
         assert!(!world.root.join(&temp).exists());
         assert_eq!(notes(&world), 0);
+    }
+
+    /// The root is there all the time.
+    #[test]
+    fn the_name_waits_while_what_is_mounted_around_it_is_not_there() {
+        let world = World::new();
+        let (point, disk) = (world.root.join("m"), world.root.with_file_name("disk"));
+        fs::create_dir(&point).unwrap();
+        fs::create_dir(&disk).unwrap();
+        let temp = temp_name();
+        let in_own_namespace = || {
+            // SAFETY: it is of this thread alone, which ends.
+            let apart = unsafe { unshare_unsafe(UnshareFlags::NEWNS) };
+            let alone = || mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC);
+            let mounted = || mount_bind(&disk, &point);
+            if let Err(error) = apart.and_then(|()| alone()).and_then(|()| mounted()) {
+                eprintln!("skipped: nothing can be mounted here: {error}");
+                return;
+            }
+            let dead = world.files();
+            dead.lock_within(std::time::Duration::ZERO).unwrap().unwrap().note_inflight(Some(&point), &temp);
+            fs::write(point.join(&temp), "old").unwrap();
+            drop(dead);
+            unmount(&point, UnmountFlags::DETACH).unwrap();
+            drop(world.files());
+            mounted().unwrap();
+            drop(world.files());
+            assert!(!point.join(&temp).exists());
+            assert_eq!(notes(&world), 0);
+        };
+        std::thread::scope(|scope| scope.spawn(in_own_namespace).join().unwrap());
     }
 }

@@ -14,7 +14,7 @@ use nika_guard::Permit;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
-use super::inflight::Own;
+use super::inflight::OwnNote;
 use super::recovered::Why;
 use super::{Recovered, Workspace, errno};
 
@@ -26,7 +26,7 @@ pub const LOOK_AGAIN: Duration = Duration::from_micros(500);
 #[derive(Debug, Default)]
 pub(super) struct State {
     file: Option<File>,
-    pub(super) inflight: Option<Own>,
+    pub(super) inflight: Option<OwnNote>,
     /// The last look at the directory of intents, so that another process's death is noticed.
     pub(super) sets_mtime: Option<(i64, u64)>,
     /// Notes of sets that could not be settled.
@@ -61,7 +61,7 @@ impl Workspace {
     }
 
     /// Has it told what became of one. Apart from the lock: whoever asks does not wait for a change.
-    pub(super) fn tell(&self, recovered: Recovered) {
+    pub(crate) fn tell(&self, recovered: Recovered) {
         self.recovered.lock().unwrap_or_else(PoisonError::into_inner).push(recovered);
     }
 
