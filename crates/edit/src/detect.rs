@@ -195,7 +195,8 @@ fn high_nuls(sample: &[u8], high: usize) -> usize {
     let units = sample.len() / 2;
     let can_be = |block: usize| match block {
         0x30..=0xdf => true,
-        // A line break, a tab or a space with a NUL beside it: in a text of bytes these are the likeliest.
+        // A line break, a tab, a space or a letter of a legacy encoding with a NUL beside it: in a text of bytes these are the
+        // likeliest, and no script begins a block with U+0A00, U+0B00 or U+0E00.
         0x09..=0x0e | 0x20 | 0xe0.. => false,
         // Signs, and scripts whose high byte is a control: only beside others of the same block, or where a good part is
         // ASCII.
