@@ -23,7 +23,7 @@ pub fn tell(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
             let unsettled = unsettled(&became, &note.display().to_string(), &advice(call, why));
             out::complain(&format!("note: change set {call} was interrupted and {unsettled}"));
         }
-        if let Outcome::Refused(_) = &recovered.outcome {
+        if let Outcome::Refused(_) | Outcome::RolledBackInPart = &recovered.outcome {
             out::complain(&format!("note: change set {} was interrupted and {}", recovered.call, recovered.outcome));
         }
         runtime.note_settled(&line(&recovered, checkpoints));

@@ -190,7 +190,7 @@ impl Parents {
 
     /// Has an overlay bring a file of its lower part up, as a rename would: there it may get another inode, and a move is
     /// known by that.
-    pub(crate) fn come_up(&mut self, files: &Workspace, path: &Path) {
+    pub(crate) fn copy_up(&mut self, files: &Workspace, path: &Path) {
         let Ok((dir, name)) = self.of(files, path, false) else { return };
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let Ok(handle) = rustix::fs::openat(dir, &name, flags, Mode::empty()) else { return };
@@ -259,11 +259,16 @@ impl<'a> Mover<'a> {
     }
 
     /// Takes every move back that was made, the last one first. An error where one could not be, when all others are: then
-    /// what stood there still lies where its move put it.
-    pub(crate) fn back(&mut self, steps: &[Step]) -> Result<(), ToolError> {
-        let (mut all, mut again) = (Ok(()), Vec::new());
+    /// what stood there still lies where its move put it. After a kill (`careful`) what stood there may lie nowhere any more,
+    /// and no later start would find it: the new one stays then; whether there was none such is the answer.
+    pub(crate) fn back(&mut self, steps: &[Step], careful: bool) -> Result<bool, ToolError> {
+        let (mut whole, mut all, mut again) = (true, Ok(()), Vec::new());
         for step in steps.iter().rev() {
             let back = match self.places(step) {
+                Ok(places) if careful && step.cannot_return(&places) => {
+                    whole = false;
+                    continue;
+                }
                 Ok(places) => {
                     again.extend(step.is_to_be_made_again(&places).then_some(step));
                     step.take_back(&places).map_err(|error| refused(&step.target, error))
@@ -272,6 +277,7 @@ impl<'a> Mover<'a> {
             };
             // Others removed the directory with what was in it; or it was settled, but for the note.
             if back.is_err() && self.is_gone(step) {
+                whole &= !self.stands_as_made(step);
                 continue;
             }
             all = all.and(back);
@@ -282,21 +288,21 @@ impl<'a> Mover<'a> {
                 step.give_time_back(&places);
             }
         }
-        all
+        all.map(|()| whole)
     }
 
     /// Whether a move cannot be made as others took its place, and all that stood at the other ones is there still: then none
     /// of them is better than half of a move.
     pub(crate) fn can_go_back(&mut self, steps: &[Step]) -> bool {
-        let mut waits = false;
+        let mut is_blocked = false;
         for step in steps {
             let Ok(places) = self.places(step) else { return false };
             if step.is_cleared(&places) {
                 return false;
             }
-            waits |= step.waits(&places);
+            is_blocked |= step.is_blocked(&places);
         }
-        waits
+        is_blocked
     }
 
     /// Whether the place of a step is as it leaves it.

@@ -236,6 +236,64 @@ fn the_answer_of_a_command_does_not_say_that_nothing_was_applied_where_a_part_st
     assert_eq!(all(root), old);
 }
 
+/// As where a network file system can do neither. A second name that is taken off again would take off what others put there.
+#[test]
+fn what_goes_leaves_its_place_in_one_call_also_where_names_cannot_be_given_without_replacing() {
+    for (kind, set) in sets() {
+        let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let (root, state) = (root.path(), state.path());
+        for name in ["a", "b"] {
+            std::fs::write(root.join(format!("{name}.txt")), "old\n").expect("written");
+        }
+        let (set, trace) = (set.to_string(), state.join("trace"));
+        let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+        let calls = ["-e", "trace=renameat,renameat2,linkat", "-e", "inject=renameat2:error=EINVAL"];
+        let trace_path = trace.to_string_lossy();
+        let options = [&["-y", "-o", &*trace_path][..], &calls].concat();
+        let Some(status) = traced(root, state, &options, &words) else { return };
+        assert!(status.success(), "{kind}");
+        let calls = std::fs::read_to_string(&trace).expect("a trace");
+        let place = root.canonicalize().expect("it is there").display().to_string();
+        for name in ["a.txt", "b.txt"] {
+            let takes = |call: &str| {
+                let from = calls.lines().filter_map(|line| line.split_once(&format!(" {call}("))).map(|(_, from)| from);
+                let is_it = format!("<{place}>, \"{name}\", ");
+                from.filter(|from| from.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(&is_it)).count()
+            };
+            assert_eq!((takes("linkat"), takes("renameat")), (0, 1), "{kind} {name}:\n{calls}");
+        }
+    }
+}
+
+/// A disk that may not be written any more, from some moment on.
+#[test]
+fn a_note_that_can_neither_be_changed_nor_removed_is_named() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let [(_, set), _] = sets();
+    let set = set.to_string();
+    let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+    for from in 1..6 {
+        empty(root);
+        for name in ["a", "b"] {
+            std::fs::write(root.join(format!("{name}.txt")), "old\n").expect("written");
+        }
+        let old = all(root);
+        let renames = format!("inject=rename:error=EROFS:when={from}+");
+        let faults = ["-e", "inject=renameat2:error=EIO:when=2", "-e", &renames, "-e", "inject=unlink:error=EROFS"];
+        let options = [&["-o", "/dev/null", "-e", "trace=rename,renameat2,unlink"][..], &faults].concat();
+        let Some(ran) = answered(root, state, &options, &words) else { return };
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+        if said.contains("can neither be changed nor removed") {
+            let stands: Vec<String> = all(root).into_iter().filter(|name| !name.starts_with(".nika-")).collect();
+            assert_eq!(stands, old);
+            assert!(!said.contains("a part of what was changed"), "{said}");
+            return;
+        }
+    }
+    panic!("no set was stopped behind its decision");
+}
+
 #[test]
 fn directories_that_others_made_after_a_kill_stay() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));

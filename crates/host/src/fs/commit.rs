@@ -25,9 +25,9 @@ use rustix::io::Errno;
 use super::change::Target;
 use super::dirs::keep_made;
 use super::dress::{dress, wear, worn, worn_by_all};
-use super::sets::{Begun, stuck};
+use super::sets::NotedSet;
 use super::unheld::unheld;
-use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, land, sha256};
+use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, land, put_away, sha256};
 
 /// Why a change was not made.
 #[derive(Debug)]
@@ -82,9 +82,9 @@ impl Locked<'_> {
         match self.carry_out(cx, &changes, &mut begun, &mut made) {
             Ok(written) => Ok(written),
             Err(error) => {
-                if begun.as_ref().is_some_and(|begun| begun.stuck) {
+                if let Some(stuck) = begun.as_ref().and_then(|begun| begun.stuck.as_ref()) {
                     cx.undo.stands();
-                    return Err(NotMade::Refused(stuck(&ToolError::from(error).message)));
+                    return Err(NotMade::Refused(stuck.refusal(&ToolError::from(error).message)));
                 }
                 // Nothing of it was staged, or it was brought back.
                 begun.iter().for_each(|begun| self.abandon(begun));
@@ -112,7 +112,7 @@ impl Locked<'_> {
         &mut self,
         cx: &Cx<'_>,
         changes: &[Change],
-        begun: &mut Option<Begun>,
+        begun: &mut Option<NotedSet>,
         made: &mut Vec<PathBuf>,
     ) -> Result<Vec<Written>, NotMade> {
         let mut written = changes.iter().map(|change| self.keep(cx, change)).collect::<Result<Vec<_>, _>>()?;
@@ -256,7 +256,7 @@ impl Locked<'_> {
             in_place.map(|placed| match placed {
                 Placed::Named => Some(apart.file),
                 Placed::Written(file) => Some(file),
-                Placed::Not => None,
+                Placed::CannotExchange => None,
             })
         });
         self.note_over(dir, &temp);
@@ -297,7 +297,7 @@ impl Locked<'_> {
         match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
             Ok(()) => self.came_out(change, (dir, name), temp, apart).map(|()| Placed::Named),
             // Not every file system exchanges names, and a rename would drop unseen what others wrote there since the look.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(Placed::Not),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(Placed::CannotExchange),
             Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
             // A file that is mounted by itself, or another user's in a directory like `/tmp`.
             Err(error @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) => {
@@ -388,7 +388,7 @@ impl Locked<'_> {
         let (dir, name) = self.files.parent_of(&change.place.path)?;
         let temp = temp_name();
         self.note_exchange(&change.place.path, &temp, None, &change.expect);
-        let taken = match land((&dir, &name), (&dir, temp.as_ref())) {
+        let taken = match put_away((&dir, &name), (&dir, temp.as_ref())) {
             Ok(()) => went(change, (&dir, &name), &temp),
             Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
             Err(error) => Err(refused(&change.place, error).into()),
@@ -432,7 +432,7 @@ pub(super) enum Placed {
     /// This one, which has it, is written instead.
     Written(File),
     /// It could only have it by a rename that drops unseen what stands there.
-    Not,
+    CannotExchange,
 }
 
 /// A new file or link, whole, not yet in its place.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change::Target;
 use super::commit::{sync_dir, temp_name};
-use super::sets::Begun;
+use super::sets::NotedSet;
 use super::{Change, Fsync, Locked, NotMade, Workspace, errno, land, sha256};
 
 /// One that was missing.
@@ -56,7 +56,7 @@ impl Workspace {
         for dir in dirs.iter().rev() {
             for at in [Some(staged(dirs, &dir.path)), dir.id.map(|_| dir.path.clone())].into_iter().flatten() {
                 let Ok((above, name)) = self.parent_of(&at) else { continue };
-                if at != dir.path || born(&above, &name) == dir.id {
+                if at != dir.path || birth_id(&above, &name) == dir.id {
                     let _ = rustix::fs::unlinkat(&above, &name, AtFlags::REMOVEDIR);
                 }
             }
@@ -75,7 +75,7 @@ impl Workspace {
 
 impl Locked<'_> {
     /// Makes what is missing above the new files of a set, each noted for undo.
-    pub(super) fn make_dirs(&mut self, cx: &Cx<'_>, begun: &mut Begun) -> Result<(), NotMade> {
+    pub(super) fn make_dirs(&mut self, cx: &Cx<'_>, begun: &mut NotedSet) -> Result<(), NotMade> {
         if begun.made().is_empty() {
             return Ok(());
         }
@@ -84,7 +84,7 @@ impl Locked<'_> {
             let (above, name) = self.files().parent_of(&staged(dirs, &dirs[at].path))?;
             rustix::fs::mkdirat(&above, &name, Mode::from_raw_mode(0o777))
                 .map_err(|error| self.cannot_make(&dirs[at].path, error))?;
-            let id = born(&above, &name);
+            let id = birth_id(&above, &name);
             begun.made_mut()[at].id = id;
         }
         self.save_set(begun)?;
@@ -146,10 +146,10 @@ fn staged(dirs: &[Made], path: &Path) -> PathBuf {
 
 /// Who a directory is. Inodes are used again, so the time at which it came to be is a part of it, where the file system
 /// knows that.
-pub(crate) fn born(above: impl AsFd, name: impl Arg) -> Option<[i64; 3]> {
+pub(crate) fn birth_id(above: impl AsFd, name: impl Arg) -> Option<[i64; 3]> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
     let stat = rustix::fs::statx(above, name, flags, StatxFlags::INO | StatxFlags::BTIME).ok()?;
     let knows = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
-    let born = if knows { [stat.stx_btime.tv_sec, i64::from(stat.stx_btime.tv_nsec)] } else { [0, 0] };
-    Some([stat.stx_ino as i64, born[0], born[1]])
+    let birth = if knows { [stat.stx_btime.tv_sec, i64::from(stat.stx_btime.tv_nsec)] } else { [0, 0] };
+    Some([stat.stx_ino as i64, birth[0], birth[1]])
 }

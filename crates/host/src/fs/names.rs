@@ -6,25 +6,35 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::is_temp_name;
-
 /// Renames onto nothing: `EXIST` where something stands. Network file systems and some of FUSE cannot do that in one call;
 /// there a file has both names for a moment, so that what came to stand there meanwhile is not overwritten either.
 pub(crate) fn land((above, from): (&OwnedFd, &OsStr), (dir, to): (&OwnedFd, &OsStr)) -> Result<(), Errno> {
-    match renameat_with(above, from, dir, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-        done => return done,
+    if let Some(done) = without_replacing((above, from), (dir, to)) {
+        return done;
     }
-    // To a name that we made up nobody puts anything. So what goes there goes in one call, and what others put in its own
-    // place meanwhile is not unlinked for it.
-    if !is_temp_name(to) {
-        match linkat(above, from, dir, to, AtFlags::empty()) {
-            Ok(()) => return unlinkat(above, from, AtFlags::empty()),
-            // Directories have no second name, and on some file systems no file has one: the look comes first, then.
-            Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {}
-            Err(error) => return Err(error),
-        }
+    match linkat(above, from, dir, to, AtFlags::empty()) {
+        Ok(()) => unlinkat(above, from, AtFlags::empty()),
+        // Directories have no second name, and on some file systems no file has one: the look comes first, then.
+        Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => after_a_look((above, from), (dir, to)),
+        Err(error) => Err(error),
     }
+}
+
+/// The same to a name of our own: one that we made up, or one in a layer. There nobody puts anything, so it goes in one call
+/// everywhere, and what others put in its own place meanwhile is not unlinked for it.
+pub(crate) fn put_away(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> Result<(), Errno> {
+    without_replacing(from, to).unwrap_or_else(|| after_a_look(from, to))
+}
+
+/// `None` where the file system cannot.
+fn without_replacing(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> Option<Result<(), Errno>> {
+    match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => None,
+        done => Some(done),
+    }
+}
+
+fn after_a_look((above, from): (&OwnedFd, &OsStr), (dir, to): (&OwnedFd, &OsStr)) -> Result<(), Errno> {
     match statat(dir, to, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => renameat(above, from, dir, to),
         Ok(_) => Err(Errno::EXIST),

@@ -29,8 +29,12 @@ pub enum Outcome {
     FinishedInPart,
     /// Nothing of it.
     RolledBack,
+    /// Nothing of it but where what stood before is nowhere any more.
+    RolledBackInPart,
     /// Nothing of it, as what was to come was not what was judged, in these words.
     Refused(String),
+    /// Settled, but for these temporary names, which could not be removed.
+    Littered(Vec<PathBuf>),
     /// Whatever the kill left.
     Left {
         /// Where it was noted.
@@ -59,7 +63,14 @@ impl fmt::Display for Outcome {
             Outcome::Finished => f.write_str("finished"),
             Outcome::FinishedInPart => f.write_str("finished but for paths that others changed meanwhile"),
             Outcome::RolledBack => f.write_str("rolled back"),
+            Outcome::RolledBackInPart => {
+                f.write_str("rolled back but for paths of which others removed what stood there before")
+            }
             Outcome::Refused(why) => write!(f, "rolled back: {why}"),
+            Outcome::Littered(left) => {
+                let left: Vec<String> = left.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "settled; each start tries to remove what it left: {}", left.join(", "))
+            }
             Outcome::Left { why: Why::Unreadable, .. } => f.write_str("its note cannot be read"),
             Outcome::Left { why: Why::Newer, .. } => f.write_str("a newer Nika wrote its note"),
             Outcome::Left { why: Why::Away(dir), .. } => {

@@ -27,17 +27,17 @@ use crate::{overlay, sandbox, scratch};
 
 /// A set that was noted.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct NotedSet {
     /// Where it was noted.
     pub(super) file: PathBuf,
     pub(super) intent: Intent,
     /// What could not be removed when it was brought back.
     strays: Vec<Stray>,
-    /// Not all of it could be brought back: the next start tries again.
-    pub(super) stuck: bool,
+    /// Why it could not be brought back: whoever settles it next tries again.
+    pub(super) stuck: Option<Stuck>,
 }
 
-impl Begun {
+impl NotedSet {
     /// The directories that it makes.
     pub(super) fn made(&self) -> &[Made] {
         &self.intent.made
@@ -48,17 +48,47 @@ impl Begun {
     }
 }
 
-/// The error of a set that failed for this reason, and not all of it could be brought back.
-pub(crate) fn stuck(why: &str) -> ToolError {
-    let why = why.trim_end_matches(AS_IT_WAS);
-    let message = format!("{why}; a part of what was changed before stands, as it could not be taken back");
-    ToolError::new(code::WRITE_FAILED, message)
-        .hint("the next call or start tries that again; `undo` takes back what stands then")
+/// What keeps a set that failed from being over.
+#[derive(Debug)]
+pub(crate) enum Stuck {
+    /// Not all of it could be brought back.
+    Made,
+    /// All of it is, and this note still says that it is to be made: it can neither be written nor removed.
+    Noted(PathBuf),
+}
+
+impl Stuck {
+    /// The error of the set, which failed for this reason.
+    pub(crate) fn refusal(&self, why: &str) -> ToolError {
+        let (what, hint) = match self {
+            Stuck::Made => (
+                format!(
+                    "{}; a part of what was changed before stands, as it could not be taken back",
+                    why.trim_end_matches(AS_IT_WAS)
+                ),
+                "the next call or start tries that again; `undo` takes back what stands then",
+            ),
+            Stuck::Noted(note) => (
+                format!(
+                    "{why}; nothing of it stands, but its note {} can neither be changed nor removed, and by that the \
+                     next start makes it after all",
+                    note.display()
+                ),
+                "remove the note before that, or take it back with `undo` then",
+            ),
+        };
+        ToolError::new(code::WRITE_FAILED, what).hint(hint)
+    }
 }
 
 impl Locked<'_> {
     /// Notes what is to be made together, before anything of it is: a kill from here on is settled by the next start.
-    pub(super) fn begin_set(&mut self, call: &str, changes: &[Change], emptied: &[Place]) -> Result<Begun, ToolError> {
+    pub(super) fn begin_set(
+        &mut self,
+        call: &str,
+        changes: &[Change],
+        emptied: &[Place],
+    ) -> Result<NotedSet, ToolError> {
         let mut intent = Intent::new(call);
         let roots: Vec<PathBuf> = self.files.roots().map(Path::to_path_buf).collect();
         let grounds = overlay::grounds(&roots, changes.iter().map(|change| &change.place.path));
@@ -92,17 +122,17 @@ impl Locked<'_> {
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));
         self.save(&file, &intent)?;
-        Ok(Begun { file, intent, strays: Vec::new(), stuck: false })
+        Ok(NotedSet { file, intent, strays: Vec::new(), stuck: None })
     }
 
     /// Makes verified changes together. Pre-images are kept already.
     pub(super) fn commit_set(
         &mut self,
-        begun: &mut Begun,
+        begun: &mut NotedSet,
         changes: &[Change],
         written: &mut [Written],
     ) -> Result<(), NotMade> {
-        let Begun { file, intent, strays, stuck } = begun;
+        let NotedSet { file, intent, strays, stuck } = begun;
         // Syncing many files takes long enough for somebody to save one of them: look once more, at the
         // last moment before the set decides.
         let staged = self.stage(changes, intent).and_then(|()| self.still_as_expected(changes));
@@ -114,8 +144,10 @@ impl Locked<'_> {
             Ok(intent.judged.iter().try_for_each(|one| one.check(self.files))?)
         });
         if let Err(error) = done {
-            *stuck = intent.phase == Phase::Applying && !self.bring_back(file, intent);
-            if !*stuck {
+            if intent.phase == Phase::Applying {
+                *stuck = self.bring_back(file, intent).err();
+            }
+            if stuck.is_none() {
                 *strays = Mover::new(self.files).clear(&intent.steps, intent.phase);
             }
             return Err(error);
@@ -133,31 +165,33 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Takes back what was made of moves that failed, which must not be finished later. Whether all of it is, and no note
-    /// says otherwise: else nothing of it may be removed, and whoever settles it next finds all that it needs.
-    pub(crate) fn bring_back(&mut self, file: &Path, intent: &mut Intent) -> bool {
+    /// Takes back what was made of moves that failed, which must not be finished later. Where not all of it is, or the note
+    /// says otherwise, nothing of it may be removed: whoever settles it next finds all that it needs.
+    pub(crate) fn bring_back(&mut self, file: &Path, intent: &mut Intent) -> Result<(), Stuck> {
         intent.phase = Phase::RollingBack;
         let noted = self.save(file, intent).is_ok();
-        match Mover::new(self.files).back(&intent.steps) {
-            Ok(()) if noted => true,
+        match Mover::new(self.files).back(&intent.steps, false) {
+            Ok(_) if noted => Ok(()),
             // A full disk: what is in the note is not so any more.
-            Ok(()) => std::fs::remove_file(file).is_ok() || !file.exists(),
+            Ok(_) if std::fs::remove_file(file).is_ok() || !file.exists() => Ok(()),
+            // A disk that may not be written any more.
+            Ok(_) => Err(Stuck::Noted(file.to_path_buf())),
             Err(_) => {
                 if !noted {
                     let _ = self.save(file, intent);
                 }
-                false
+                Err(Stuck::Made)
             }
         }
     }
 
     /// Notes anew what is to be made together.
-    pub(super) fn save_set(&mut self, begun: &Begun) -> Result<(), ToolError> {
+    pub(super) fn save_set(&mut self, begun: &NotedSet) -> Result<(), ToolError> {
         self.save(&begun.file, &begun.intent)
     }
 
     /// Ends a set of which nothing was made, or that was brought back: with the directories that it made.
-    pub(super) fn abandon(&mut self, begun: &Begun) {
+    pub(super) fn abandon(&mut self, begun: &NotedSet) {
         self.files.unmake(begun.made());
         self.end(&begun.file, &begun.intent, begun.strays.clone());
     }
@@ -168,7 +202,7 @@ impl Locked<'_> {
         let mut parents = Parents::default();
         for (change, step) in changes.iter().zip(&mut intent.steps) {
             if step.act != Act::Put && step.target.parent().is_some_and(is_overlay) {
-                parents.come_up(self.files, &step.target);
+                parents.copy_up(self.files, &step.target);
             }
             if step.act == Act::Remove {
                 continue;

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::is_overlay;
-use crate::fs::{Workspace, born};
+use crate::fs::{Workspace, birth_id};
 use crate::overlay::by_handle;
 
 /// A directory that must stand there, and no other one, when a note is settled.
@@ -26,13 +26,13 @@ pub(crate) struct Ground {
 impl Ground {
     pub(crate) fn of(files: &Workspace, path: &Path) -> Option<Ground> {
         let dir = opened(files, path)?;
-        let id = if lies_in_overlay(&dir) { None } else { Some(born(&dir, "")?) };
+        let id = if lies_in_overlay(&dir) { None } else { Some(birth_id(&dir, "")?) };
         Some(Ground { path: path.to_path_buf(), id })
     }
 
     pub(crate) fn is_there(&self, files: &Workspace) -> bool {
         let Some(dir) = opened(files, &self.path) else { return false };
-        match (self.id, born(&dir, "")) {
+        match (self.id, birth_id(&dir, "")) {
             (None, _) => lies_in_overlay(&dir),
             // Where the file system did not say when it came to be, or does no more, the inode has to do.
             (Some([inode, born @ ..]), Some([there, came @ ..])) => {

@@ -10,14 +10,14 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::{At, Identity};
-use crate::fs::land;
+use crate::fs::put_away;
 
 /// How much is compared at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// How far a step is that was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(super) enum HowFar {
     /// What stands there is the new content, whole.
     Whole,
     /// The beginning of it, and the rest of the old one; perhaps all of the old one.
@@ -42,7 +42,7 @@ pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Optio
         let _ = unlinkat(aside.0, name.as_os_str(), AtFlags::empty());
     }
     copy(&mut file, &mut opened(&(aside.0, part.clone()), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?)?;
-    land((aside.0, &part), (aside.0, &kept))?;
+    put_away((aside.0, &part), (aside.0, &kept))?;
     copy(&mut new, &mut file)?;
     Ok(true)
 }
@@ -68,7 +68,7 @@ pub(super) fn write_again(from: &At<'_>, target: &At<'_>) -> Result<(), Errno> {
 }
 
 /// Whether a step was begun so, and nobody wrote the target since.
-pub(super) fn begun(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<Identity>) -> Option<Begun> {
+pub(super) fn begun(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<Identity>) -> Option<HowFar> {
     let (new, file) = (opened(source, OFlags::RDONLY).ok()?, opened(target, OFlags::RDONLY).ok()?);
     let [kept, _] = names(&aside.1);
     let kept = opened(&(aside.0, kept), OFlags::RDONLY).ok()?;
@@ -81,13 +81,13 @@ pub(super) fn begun(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Optio
     let (length, of_new, of_old) = (bytes(&file)?, bytes(&new)?, bytes(&kept)?);
     let same = common(&file, &new, 0).ok()?;
     if same == length && same == of_new {
-        return Some(Begun::Whole);
+        return Some(HowFar::Whole);
     }
     let is_part = match same >= of_old {
         true => same == length,
         false => length == of_old && same + common(&file, &kept, same).ok()? == length,
     };
-    is_part.then_some(Begun::Part)
+    is_part.then_some(HowFar::Part)
 }
 
 /// How many bytes are the same in both from `start` on.
@@ -156,12 +156,12 @@ mod tests {
             assert_eq!(write(&at("source"), &at("target"), &at("aside"), id), Ok(true));
             assert_eq!(std::fs::read_to_string(dir.path().join("target")).unwrap(), new);
             assert_eq!(std::fs::read_to_string(dir.path().join("aside.kept")).unwrap(), old);
-            assert_eq!(told(), Some(Begun::Whole));
+            assert_eq!(told(), Some(HowFar::Whole));
             for written in 0..new.len() {
                 let rest = old.get(written..).unwrap_or_default();
                 set("target", &format!("{}{rest}", &new[..written]));
                 let whole = std::fs::read_to_string(dir.path().join("target")).unwrap() == new;
-                assert_eq!(told(), Some(if whole { Begun::Whole } else { Begun::Part }), "{old:?} {new:?} {written}");
+                assert_eq!(told(), Some(if whole { HowFar::Whole } else { HowFar::Part }), "{old:?} {new:?} {written}");
             }
             for other in ["", "others wrote this\n", &format!("{new}more\n"), &format!("{old}more\n"), "x"] {
                 set("target", other);

@@ -44,8 +44,8 @@ pub(crate) struct Intent {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) strays: Vec<Stray>,
     /// Whether the moves are settled, and only what is to be removed is noted here.
-    #[serde(default)]
-    is_rest: bool,
+    #[serde(default, rename = "is_rest")]
+    is_settled: bool,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -74,7 +74,7 @@ impl Intent {
             judged: Vec::new(),
             closed: Vec::new(),
             strays: Vec::new(),
-            is_rest: false,
+            is_settled: false,
             steps: Vec::new(),
         }
     }
@@ -85,17 +85,31 @@ impl Intent {
             self.scratch.iter().filter(|Named(dir)| is_ours(dir) && stands(dir)).cloned().collect();
         let grounds = self.grounds.clone();
         let is_left = !(strays.is_empty() && scratch.is_empty());
-        is_left.then(|| Intent { grounds, scratch, strays, is_rest: true, ..Intent::new(&self.call) })
+        is_left.then(|| Intent { grounds, scratch, strays, is_settled: true, ..Intent::new(&self.call) })
+    }
+
+    /// What is still to be removed.
+    fn left(&self) -> impl Iterator<Item = &Path> {
+        self.scratch.iter().map(|Named(dir)| dir.as_path()).chain(self.strays.iter().map(Stray::path))
     }
 }
 
 impl Locked<'_> {
     /// Ends a set: its note goes, unless something is left to be removed. That is tried again by the next start.
     pub(crate) fn end(&mut self, note: &Path, intent: &Intent, strays: Vec<Stray>) {
-        match intent.rest(strays) {
+        let Some(rest) = intent.rest(strays) else { return self.finish(note) };
+        // None of it could be removed this time either.
+        if intent.is_settled && rest.left().count() == intent.left().count() {
+            return;
+        }
+        if !intent.is_settled {
+            let left = rest.left().map(Path::to_path_buf).collect();
+            self.files().tell(Recovered { call: rest.call.clone(), outcome: Outcome::Littered(left), is_void: false });
+        }
+        match self.save(note, &rest) {
+            Ok(()) => self.settled(),
             // Where that cannot be noted, the note of the moves must go all the same: they are made.
-            Some(rest) if self.save(note, &rest).is_ok() => self.settled(),
-            _ => self.finish(note),
+            Err(_) => self.finish(note),
         }
     }
 }
@@ -105,9 +119,9 @@ impl Locked<'_> {
 pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Option<Recovered>, Why> {
     let mut intent: Intent = read_note(note, VERSION)?;
     if let Some(ground) = intent.grounds.iter().find(|ground| !ground.is_there(locked.files())) {
-        return if intent.is_rest { Ok(None) } else { Err(Why::Away(ground.path.clone())) };
+        return if intent.is_settled { Ok(None) } else { Err(Why::Away(ground.path.clone())) };
     }
-    let outcome = match intent.phase {
+    let mut outcome = match intent.phase {
         Phase::Staging | Phase::RollingBack => Outcome::RolledBack,
         Phase::Applying => finish(locked, note, &mut intent)?,
     };
@@ -115,7 +129,10 @@ pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Option<Reco
     let mut mover = Mover::new(files);
     if intent.phase == Phase::RollingBack {
         // Where one cannot be moved back now, the next start tries again.
-        mover.back(&intent.steps).map_err(|error| Why::Failed(error.message))?;
+        let whole = mover.back(&intent.steps, true).map_err(|error| Why::Failed(error.message))?;
+        if !whole && outcome == Outcome::RolledBack {
+            outcome = Outcome::RolledBackInPart;
+        }
     }
     let mut strays = mover.clear(&intent.steps, intent.phase);
     match intent.phase {
@@ -138,7 +155,7 @@ pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Option<Reco
     }
     strays.extend(intent.strays.iter().filter(|stray| !stray.goes(files)).cloned());
     locked.end(note, &intent, strays);
-    Ok((!intent.is_rest).then_some(Recovered { call: intent.call, outcome, is_void }))
+    Ok((!intent.is_settled).then_some(Recovered { call: intent.call, outcome, is_void }))
 }
 
 /// Makes the moves that are not made yet, or says by the phase that those which are go back: others took the place of one,
@@ -197,4 +214,61 @@ fn stands(dir: &Path) -> bool {
 /// Only directories that we name are ever removed.
 fn is_ours(dir: &Path) -> bool {
     dir.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(".nika-") || name.starts_with("nika-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+    use crate::fs::{Workspace, temp_name};
+    use crate::moves::{Identity, Parents};
+    use crate::overlay::tests::World;
+
+    /// A directory stands for any entry that the system does not let go.
+    #[test]
+    fn what_cannot_be_removed_is_told_once_and_its_note_is_not_written_again() {
+        let world = World::new();
+        let files = world.files();
+        let (stray, note) = (world.root.join(temp_name()), world.state.join("sets/c1.json"));
+        std::fs::create_dir(&stray).unwrap();
+        let mut parents = Parents::default();
+        let at = parents.of(&files, &stray, false).unwrap();
+        let there = Identity::of(&rustix::fs::lstat(&stray).unwrap());
+        let left = Stray::unless_removed(&at, &stray, there).expect("it is a directory");
+        let outcomes =
+            |files: &Workspace| files.take_recovered().into_iter().map(|one| one.outcome).collect::<Vec<_>>();
+        world.with(|locked, _| {
+            locked.end(&note, &Intent::new("c1"), vec![left]);
+            assert_eq!(outcomes(locked.files()), [Outcome::Littered(vec![stray.clone()])]);
+        });
+        let written = || std::fs::metadata(&note).map(|meta| (meta.ino(), meta.mtime_nsec(), meta.len())).unwrap();
+        let first = written();
+        for _ in 0..3 {
+            assert_eq!(outcomes(&world.files()), []);
+            assert_eq!(written(), first);
+        }
+        std::fs::remove_dir(&stray).unwrap();
+        assert_eq!(outcomes(&world.files()), []);
+        assert!(!note.exists());
+    }
+
+    /// As it was before a note said where it was begun, what was judged and what could not be removed.
+    #[test]
+    fn a_note_in_its_first_form_is_understood() {
+        let world = World::new();
+        let [target, beside] = ["a", &temp_name()].map(|name| world.root.join(name));
+        std::fs::write(&target, "old").unwrap();
+        std::fs::write(&beside, "new").unwrap();
+        let id = |path: &Path| Identity::of(&rustix::fs::lstat(path).unwrap());
+        let note = serde_json::json!({"version": 1, "call": "c1", "phase": "applying", "steps": [{
+            "target": target, "source": beside, "aside": beside.with_file_name(temp_name()), "act": "swap",
+            "new": id(&beside), "old": id(&target), "was": null,
+        }]});
+        std::fs::write(world.state.join("sets/c1.json"), note.to_string()).unwrap();
+        let settled = world.files().take_recovered();
+        assert_eq!(settled, [Recovered { call: "c1".into(), outcome: Outcome::Finished, is_void: false }]);
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "new");
+        assert!(!beside.exists());
+    }
 }

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Ti
 use rustix::io::Errno;
 
 use super::{Act, At, Identity, Places, Step, in_place, standing};
-use crate::fs::{Stamp, land, wear};
+use crate::fs::{Stamp, land, put_away, wear};
 use crate::overlay::{by_handle, with_rights};
 
 /// Directories within directories: what is deeper is in no layer.
@@ -22,11 +22,11 @@ impl Step {
         let stands = standing(target);
         match self.act {
             Act::Put => match stands {
-                None if standing(source) == self.new => places.onto_nothing(source, target),
+                None if standing(source) == self.new => places.comes(source),
                 stands => Ok(stands.is_some() && stands == self.new),
             },
             Act::Remove => match stands {
-                Some(_) if stands == self.old => match places.onto_nothing(target, aside) {
+                Some(_) if stands == self.old => match places.goes(aside) {
                     Err(Errno::XDEV) if self.emptied => remove_empty(target),
                     moved => Ok(moved? && self.is_kept_or_goes_back(places)?),
                 },
@@ -52,13 +52,13 @@ impl Step {
             return self.is_kept_or_goes_back(places);
         }
         if stands.is_some() && stands == self.old && standing(source) == self.new {
-            return match places.rename(source, target, RenameFlags::EXCHANGE) {
+            return match places.exchange() {
                 Ok(()) => self.is_kept_or_goes_back(places),
                 // A file system that cannot exchange: two moves, and nothing stands there between them. One that replaces
                 // what stands there would lose what others wrote to it since the look.
-                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(places.onto_nothing(target, aside)?
-                    && self.is_kept_or_goes_back(places)?
-                    && places.onto_nothing(source, target)?),
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                    Ok(places.goes(aside)? && self.is_kept_or_goes_back(places)? && places.comes(source)?)
+                }
                 Err(error @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) if places.of_layer => {
                     match in_place::write(source, target, aside, self.old) {
                         // What it is not for.
@@ -66,18 +66,18 @@ impl Step {
                         written => written,
                     }
                 }
-                Err(Errno::XDEV) if self.emptied => Ok(remove_empty(target)? && places.onto_nothing(source, target)?),
+                Err(Errno::XDEV) if self.emptied => Ok(remove_empty(target)? && places.comes(source)?),
                 Err(error) => Err(error),
             };
         }
         match in_place::begun(source, target, aside, self.old) {
-            Some(in_place::Begun::Whole) => return Ok(true),
-            Some(in_place::Begun::Part) => return in_place::write_again(source, target).map(|()| true),
+            Some(in_place::HowFar::Whole) => return Ok(true),
+            Some(in_place::HowFar::Part) => return in_place::write_again(source, target).map(|()| true),
             None => {}
         }
         // Between two moves.
         if stands.is_none() && standing(source) == self.new && (standing(aside).is_some() || was_removed(self, aside)) {
-            return Ok(self.is_kept_or_goes_back(places)? && places.onto_nothing(source, target)?);
+            return Ok(self.is_kept_or_goes_back(places)? && places.comes(source)?);
         }
         Ok(false)
     }
@@ -89,18 +89,16 @@ impl Step {
         match self.act {
             Act::Put if ours => self.wait_again(places),
             // What lies aside came from there, and nowhere else; an overlay may have given it another inode on the way.
-            Act::Remove if stands.is_none() && standing(aside).is_some() => {
-                places.onto_nothing(aside, target).map(drop)
-            }
+            Act::Remove if stands.is_none() && standing(aside).is_some() => places.comes(aside).map(drop),
             Act::Remove if stands.is_none() && was_removed(self, aside) => made_again(target, self),
             Act::Swap if ours => match self.give_back(places) {
                 Err(Errno::NOENT) if was_removed(self, aside) => {
-                    places.onto_nothing(target, source)?;
+                    places.goes(source)?;
                     made_again(target, self)
                 }
                 given => given,
             },
-            Act::Swap if stands.is_none() && standing(aside).is_some() => places.onto_nothing(aside, target).map(drop),
+            Act::Swap if stands.is_none() && standing(aside).is_some() => places.comes(aside).map(drop),
             Act::Swap if in_place::begun(source, target, aside, self.old).is_some() => {
                 in_place::put_back(target, aside)
             }
@@ -139,7 +137,7 @@ impl Step {
             return Ok(true);
         }
         match standing(target) {
-            None => places.onto_nothing(aside, target)?.then_some(()).ok_or(Errno::EXIST)?,
+            None => places.comes(aside)?.then_some(()).ok_or(Errno::EXIST)?,
             stands if self.is_new(stands) => self.give_back(places)?,
             // Others put something in its place, too: that stands.
             _ => {}
@@ -168,7 +166,7 @@ impl Step {
     }
 
     /// Whether it is not made, and cannot be: others took its place.
-    pub(super) fn waits(&self, places: &Places<'_>) -> bool {
+    pub(super) fn is_blocked(&self, places: &Places<'_>) -> bool {
         let Places { target, source, aside, .. } = places;
         match self.act {
             Act::Put | Act::Swap => {
@@ -191,6 +189,17 @@ impl Step {
         !lies && !self.emptied && self.old.is_some()
     }
 
+    /// Whether it is made, and what stood there lies nowhere any more.
+    pub(super) fn cannot_return(&self, places: &Places<'_>) -> bool {
+        let stands = standing(&places.target);
+        let is_made = match self.act {
+            Act::Put | Act::Set { .. } => false,
+            Act::Swap => self.is_new(stands),
+            Act::Remove => stands.is_none(),
+        };
+        is_made && self.is_cleared(places)
+    }
+
     /// Whether others wrote to what is in a directory that was moved away, or put something there, since it was judged.
     pub(super) fn takes_others_along(&self, source: &At<'_>, aside: &At<'_>) -> bool {
         let Some(since) = self.since else { return false };
@@ -209,9 +218,9 @@ impl Step {
         if standing(source).is_none() || standing(source) == standing(target) {
             standing(aside).ok_or(Errno::NOENT)?;
             self.wait_again(places)?;
-            return places.onto_nothing(aside, target).map(drop);
+            return places.comes(aside).map(drop);
         }
-        let exchange = || places.rename(source, target, RenameFlags::EXCHANGE);
+        let exchange = || places.exchange();
         exchange()?;
         match self.is_new(standing(source)) {
             true => Ok(()),
@@ -222,19 +231,37 @@ impl Step {
 
     /// The new one goes back to where it waited, unless others wrote to it just then.
     fn wait_again(&self, places: &Places<'_>) -> Result<(), Errno> {
-        let Places { target, source, .. } = places;
-        places.onto_nothing(target, source)?.then_some(()).ok_or(Errno::EXIST)?;
+        let source = &places.source;
+        places.goes(source)?.then_some(()).ok_or(Errno::EXIST)?;
         match self.is_new(standing(source)) {
             true => Ok(()),
-            false => places.rename(source, target, RenameFlags::NOREPLACE),
+            false => places.comes(source)?.then_some(()).ok_or(Errno::EXIST),
         }
     }
 }
 
+/// By what an entry gets another name.
+type Rename = fn((&OwnedFd, &OsStr), (&OwnedFd, &OsStr)) -> Result<(), Errno>;
+
 impl Places<'_> {
-    /// False where something stands.
-    fn onto_nothing(&self, from: &At<'_>, to: &At<'_>) -> Result<bool, Errno> {
-        match self.rename(from, to, RenameFlags::NOREPLACE) {
+    /// Moves an entry to the place in the root. False where something stands.
+    fn comes(&self, from: &At<'_>) -> Result<bool, Errno> {
+        self.onto_nothing(from, &self.target, land)
+    }
+
+    /// Moves what stands in the root to a place of ours. False where something stands.
+    fn goes(&self, to: &At<'_>) -> Result<bool, Errno> {
+        self.onto_nothing(&self.target, to, put_away)
+    }
+
+    fn exchange(&self) -> Result<(), Errno> {
+        self.rename(&self.source, &self.target, |(above, from), (dir, to)| {
+            rustix::fs::renameat_with(above, from, dir, to, RenameFlags::EXCHANGE)
+        })
+    }
+
+    fn onto_nothing(&self, from: &At<'_>, to: &At<'_>, how: Rename) -> Result<bool, Errno> {
+        match self.rename(from, to, how) {
             Ok(()) => Ok(true),
             // Both are names of one file: where that takes two calls, a kill came between them.
             Err(Errno::EXIST) if standing(from) == standing(to) => {
@@ -245,11 +272,8 @@ impl Places<'_> {
         }
     }
 
-    fn rename(&self, from: &At<'_>, to: &At<'_>, flags: RenameFlags) -> Result<(), Errno> {
-        let go = || match flags {
-            RenameFlags::NOREPLACE => land((from.0, &from.1), (to.0, &to.1)),
-            flags => rustix::fs::renameat_with(from.0, from.1.as_os_str(), to.0, to.1.as_os_str(), flags),
-        };
+    fn rename(&self, from: &At<'_>, to: &At<'_>, how: Rename) -> Result<(), Errno> {
+        let go = || how((from.0, &from.1), (to.0, &to.1));
         match go() {
             Err(Errno::ACCESS | Errno::PERM) if self.of_layer => {}
             other => return other,
@@ -313,13 +337,28 @@ fn is_empty((dir, name): &At<'_>) -> bool {
         .is_ok_and(|entries| entries.flatten().all(|entry| matches!(entry.file_name().to_bytes(), b"." | b"..")))
 }
 
-/// Whether something in a directory changed after a moment. A move of it changes nothing in it.
+/// Whether something in a directory changed after a moment, or may have, as it cannot be looked into. A move of it changes
+/// nothing in it, and what is no directory has nothing in it.
 fn has_later(above: &OwnedFd, name: &OsStr, moment: (i64, u64), depth: usize) -> bool {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(dir) = rustix::fs::openat(above, name, flags, Mode::empty()) else { return false };
-    let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return false };
-    entries.flatten().filter(|entry| !matches!(entry.file_name().to_bytes(), b"." | b"..")).any(|entry| {
-        let Ok(stat) = statat(&dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) else { return false };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let dir = match rustix::fs::openat(above, name, flags, Mode::empty()) {
+        Ok(dir) => dir,
+        Err(error) => return !matches!(error, Errno::NOTDIR | Errno::LOOP),
+    };
+    let Ok(stat) = rustix::fs::fstat(&dir) else { return true };
+    let mode = Mode::from_raw_mode(stat.st_mode & 0o7777);
+    // One that its owner may not read goes, too.
+    with_rights(&dir, mode, || holds_later(&dir, moment, depth)).unwrap_or(true)
+}
+
+fn holds_later(dir: &OwnedFd, moment: (i64, u64), depth: usize) -> Result<bool, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    for entry in rustix::fs::Dir::new(rustix::fs::openat(dir, c".", flags, Mode::empty())?)? {
+        let entry = entry?;
+        if matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let stat = statat(dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
         let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         // Of a file with other names the moves of these change the one time: what is written changes the other, too.
@@ -327,8 +366,11 @@ fn has_later(above: &OwnedFd, name: &OsStr, moment: (i64, u64), depth: usize) ->
             true => (stat.st_mtime, stat.st_mtime_nsec),
             false => Stamp::from(&stat).changed(),
         };
-        latest > moment || is_dir && depth < MAX_DEPTH && has_later(&dir, name, moment, depth + 1)
-    })
+        if latest > moment || is_dir && (depth >= MAX_DEPTH || has_later(dir, name, moment, depth + 1)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
@@ -347,6 +389,7 @@ fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
 }
 
 #[cfg(test)]
+#[allow(unsafe_code)]
 mod tests {
     use std::fs::{self, FileTimes};
     use std::time::{Duration, SystemTime};
@@ -389,8 +432,40 @@ mod tests {
             since: None,
         };
         fs::remove_dir(&dir).unwrap();
-        Mover::new(&world.files()).back(&[step]).unwrap();
+        Mover::new(&world.files()).back(&[step], false).unwrap();
         let (again, worn) = look();
         assert_eq!((again.st_mode, again.st_mtime, worn), (stat.st_mode, 1_000_000_000, dress));
+    }
+
+    /// What is in a directory that goes, and that nobody could look at, others may have changed.
+    #[test]
+    fn what_cannot_be_looked_into_may_have_changed() {
+        let world = World::new();
+        let root = File::open(&world.root).unwrap().into();
+        for name in ["own", "other"] {
+            fs::create_dir_all(world.root.join(name).join("closed/inner")).unwrap();
+        }
+        fs::write(world.root.join("own/closed/inner/a"), "a").unwrap();
+        let is_root = rustix::process::geteuid().is_root();
+        let closed = world.root.join("own/closed");
+        for dir in ["", "own", "own/closed", "own/closed/inner", "other"].into_iter().filter(|_| is_root) {
+            std::os::unix::fs::chown(world.root.join(dir), Some(1000), Some(1000)).unwrap();
+        }
+        for closed in [&closed, &world.root.join("other/closed")] {
+            rustix::fs::chmod(closed, Mode::empty()).unwrap();
+        }
+        let future = (i64::MAX, 0);
+        let as_user = || {
+            // SAFETY: it is of this thread alone, which ends.
+            unsafe { libc::setfsuid(1000) };
+            ["own", "other", "own/none"].map(|name| has_later(&root, name.as_ref(), future, 0))
+        };
+        let looked = std::thread::scope(|scope| scope.spawn(as_user).join().unwrap());
+        assert_eq!(looked, [false, is_root, true]);
+        assert_eq!(rustix::fs::stat(&closed).unwrap().st_mode & 0o7777, 0, "as it was");
+        fs::write(world.root.join("file"), "a").unwrap();
+        assert!(!has_later(&root, "file".as_ref(), future, 0) && has_later(&root, "own".as_ref(), (0, 0), 0));
+        // Deeper than what is in any layer.
+        assert!(has_later(&root, "own".as_ref(), future, MAX_DEPTH));
     }
 }

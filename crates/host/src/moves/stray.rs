@@ -25,6 +25,10 @@ impl Stray {
         removed.is_err().then(|| Stray { path: path.to_path_buf(), inode: there.inode() })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether it is gone, or is by now.
     pub(super) fn goes(&self, files: &Workspace) -> bool {
         let (dir, name) = match files.opened_parent(&self.path) {

@@ -21,7 +21,7 @@ use super::moves::{Move, one_by_one};
 use super::stage::{self, Stage};
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, stuck, worn, worn_by_all};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Stuck, Workspace, bare, is_absence, sha256_of, worn, worn_by_all};
 use crate::git::{INDEX_BYTES, meaning};
 use crate::moves::{Act, Closed, Ground, Identity, Intent, Mover, Named, Parents, Phase, Step, is_overlay, refused};
 
@@ -350,11 +350,11 @@ impl Locked<'_> {
             Ok(intent.judged.iter().try_for_each(|one| one.check(self.files()))?)
         });
         let back = match (&done, intent.phase) {
-            (Ok(()), _) => true,
+            (Ok(()), _) => Ok(()),
             (Err(_), Phase::Applying) => self.bring_back(&file, &mut intent),
-            (Err(_), _) => Mover::new(self.files()).back(&intent.steps).is_ok(),
+            (Err(_), _) => Mover::new(self.files()).back(&intent.steps, false).map(drop).map_err(|_| Stuck::Made),
         };
-        if !back {
+        if let Err(stuck) = back {
             // What stood there may still lie in these, and whoever settles it finds it by the note.
             layers.iter().for_each(|changes| changes.layer.leave());
             cx.undo.stands();
@@ -363,7 +363,7 @@ impl Locked<'_> {
                     NotApplied::Conflict(places) => changed_meanwhile(&places),
                     error => ToolError::from(error).message,
                 };
-                NotApplied::Refused(stuck(&why))
+                NotApplied::Refused(stuck.refusal(&why))
             });
         }
         copied.iter().flatten().for_each(|place| stage::remove(place));
@@ -416,7 +416,7 @@ impl Locked<'_> {
                     return Err(NotApplied::Conflict(vec![self.files().place(one.path.clone())]));
                 }
                 if is_overlay && matches!(one.act, Act::Remove | Act::Swap) {
-                    parents.come_up(self.files(), &one.path);
+                    parents.copy_up(self.files(), &one.path);
                 }
                 let mut source = changes.inside(&one.path);
                 if let Some(dir) = copied
@@ -459,9 +459,7 @@ impl Locked<'_> {
                 });
             }
         }
-        // What gets other rights anyway has those in the end.
-        let sets = |dir: &Closed| intent.steps.iter().any(|step| dir.is_set_by(step));
-        intent.closed.retain(|dir| !sets(dir));
+        Closed::drop_set(&mut intent.closed, &intent.steps);
         Ok(())
     }
 

@@ -65,7 +65,7 @@ fn handle(dir: impl std::os::fd::AsFd, name: &CString) -> Result<OwnedFd> {
 }
 
 /// Does `act`; where the rights that the command left forbid it, with all rights of the owner for a moment.
-pub(crate) fn with_rights(handle: &OwnedFd, mode: Mode, act: impl Fn() -> Result<()>) -> Result<()> {
+pub(crate) fn with_rights<T>(handle: &OwnedFd, mode: Mode, act: impl Fn() -> Result<T>) -> Result<T> {
     match act() {
         Err(Errno::ACCESS | Errno::PERM) => {}
         other => return other,

@@ -12,13 +12,13 @@ use super::Layer;
 
 /// What two directories share between which a rename works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ground {
+struct Reach {
     device: (u32, u32),
     /// 0 where the kernel does not say: before 5.8.
     mount: u64,
 }
 
-fn ground(dir: &Path) -> Option<Ground> {
+fn reach(dir: &Path) -> Option<Reach> {
     let stat = statx(CWD, dir, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::MNT_ID | StatxFlags::TYPE).ok()?;
     // A file that gives way to a directory: on an overlay it may have another device.
     if FileType::from_raw_mode(stat.stx_mode.into()) != FileType::Directory {
@@ -26,18 +26,18 @@ fn ground(dir: &Path) -> Option<Ground> {
     }
     let is_told = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     let device = (stat.stx_dev_major, stat.stx_dev_minor);
-    Some(Ground { device, mount: if is_told { stat.stx_mnt_id } else { 0 } })
+    Some(Reach { device, mount: if is_told { stat.stx_mnt_id } else { 0 } })
 }
 
 /// Whether what lies in one of two directories can be renamed into the other.
 pub(super) fn is_shared(one: &Path, other: &Path) -> bool {
-    ground(one).is_some_and(|one| ground(other) == Some(one))
+    reach(one).is_some_and(|one| reach(other) == Some(one))
 }
 
 /// The directories from which `paths` can be reached by renames: those of `roots` that hold any, and what is mounted in
 /// them on the way to one.
 pub(crate) fn grounds(roots: &[PathBuf], paths: impl Iterator<Item = impl AsRef<Path>>) -> BTreeSet<PathBuf> {
-    let mut known: HashMap<PathBuf, Option<Ground>> = HashMap::new();
+    let mut known: HashMap<PathBuf, Option<Reach>> = HashMap::new();
     let mut grounds = BTreeSet::new();
     for path in paths {
         let path = path.as_ref();
@@ -45,11 +45,11 @@ pub(crate) fn grounds(roots: &[PathBuf], paths: impl Iterator<Item = impl AsRef<
         let Some(root) = holding.max_by_key(|root| root.as_os_str().len()) else { continue };
         let mut on_the_way: Vec<&Path> = path.ancestors().skip(1).take_while(|dir| dir.starts_with(root)).collect();
         on_the_way.reverse();
-        let mut last: Option<(&Path, Ground)> = None;
+        let mut last: Option<(&Path, Reach)> = None;
         for dir in on_the_way {
             let here = match known.get(dir) {
                 Some(here) => *here,
-                None => *known.entry(dir.to_path_buf()).or_insert_with(|| ground(dir)),
+                None => *known.entry(dir.to_path_buf()).or_insert_with(|| reach(dir)),
             };
             // What is not a directory yet comes to be one where its parent is.
             let Some(here) = here else { break };

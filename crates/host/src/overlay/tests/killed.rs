@@ -117,6 +117,31 @@ fn what_others_wrote_between_the_last_look_and_a_move_that_was_killed_goes_back_
     assert!(!world.root.join("m").exists(), "all of it goes back");
 }
 
+/// Whoever cleans up meanwhile may take the former file along.
+#[test]
+fn what_can_never_go_back_stays_as_it_is_and_is_told_once() {
+    let Some(way) = ways().first().copied() else { return };
+    let (world, layer) = scripted(way);
+    let changes = layer.changes(&world.permit()).unwrap();
+    world.with(|locked, _| {
+        let intent = planned(locked, changes, Phase::RollingBack);
+        Mover::new(locked.files()).forward(&intent.steps, false).unwrap();
+        noted(&world, locked, &intent);
+        let step = |name: &str| intent.steps.iter().find(|step| step.target == world.root.join(name)).unwrap();
+        fs::remove_file(&step("a").source).unwrap();
+        fs::remove_file(&step("d/1").aside).unwrap();
+    });
+    orphaned(layer);
+    let outcomes =
+        |world: &World| world.files().take_recovered().into_iter().map(|one| one.outcome).collect::<Vec<_>>();
+    assert_eq!(outcomes(&world), [Outcome::RolledBackInPart]);
+    assert_eq!(fs::read(world.root.join("a")).unwrap(), b"a\nx\n", "the only one that there is");
+    assert_eq!(fs::read(world.root.join("o/3")).unwrap(), b"3\n");
+    assert!(!world.root.join("m").exists(), "all else goes back");
+    assert_eq!(outcomes(&world), []);
+    assert_eq!(fs::read_dir(world.state.join("sets")).unwrap().count(), 0);
+}
+
 /// Writes other bytes of the same length over a file, whose time says nothing of it.
 fn forged(path: &Path) {
     let (length, time) = fs::metadata(path).map(|meta| (meta.len(), meta.modified().unwrap())).unwrap();
@@ -208,7 +233,7 @@ fn a_move_that_fails_takes_the_others_back() {
         last.source = last.source.with_file_name("nowhere");
         let mut mover = Mover::new(locked.files());
         assert!(mover.forward(&intent.steps, false).is_err());
-        mover.back(&intent.steps).unwrap();
+        mover.back(&intent.steps, false).unwrap();
     });
     assert_eq!(world.look(), start);
 }
