@@ -90,8 +90,20 @@ mod tests {
         };
         echoes();
         let root = Pid::from_child(&shell);
-        let below = tree::below(root);
-        let stood: Vec<Pid> = below.iter().copied().filter(|pid| tree::stands_still(*pid)).collect();
+        // The signal that stops one may be on its way still.
+        let all_and_stood = || {
+            let below = tree::below(root);
+            let stood: Vec<Pid> = below.iter().copied().filter(|pid| tree::stands_still(*pid)).collect();
+            (below, stood)
+        };
+        let late = Instant::now() + Duration::from_secs(20);
+        let (below, stood) = loop {
+            let (below, stood) = all_and_stood();
+            if (below.len(), stood.len()) == (2, 1) || Instant::now() >= late {
+                break (below, stood);
+            }
+            sleep(A_MOMENT);
+        };
         assert_eq!((below.len(), stood.len()), (2, 1));
         // On a busy machine one may hear of it late.
         let until_all_stand = |of: &[Pid]| {
