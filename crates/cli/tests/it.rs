@@ -24,6 +24,8 @@ mod durability_last;
 mod durability_links;
 #[path = "it/durability_notes.rs"]
 mod durability_notes;
+#[path = "it/durability_others.rs"]
+mod durability_others;
 #[path = "it/finding.rs"]
 mod finding;
 #[path = "it/first.rs"]

@@ -26,12 +26,14 @@ mod identity;
 mod in_place;
 mod intent;
 mod judged;
+mod looked;
 mod step;
 mod stray;
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nika_contract::{Dress, ToolError, code, pathtext};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -46,6 +48,7 @@ pub(crate) use identity::Identity;
 use identity::standing;
 pub(crate) use intent::{Intent, Named, Phase, Wanted, settle, wanted};
 pub(crate) use judged::{Holds, Judged};
+pub(crate) use looked::Looked;
 pub(crate) use stray::{Stray, discard};
 
 /// What is done to one path.
@@ -98,9 +101,9 @@ pub(crate) struct Step {
     /// What exactly must have stood there; known while the process lives.
     #[serde(skip)]
     pub(crate) stamp: Option<Stamp>,
-    /// Nothing in a directory that goes may have changed after this; known while the process lives.
+    /// As what a directory that goes holds must be; known while the process lives.
     #[serde(skip)]
-    pub(crate) since: Option<(i64, u64)>,
+    pub(crate) looked: Option<Arc<Looked>>,
 }
 
 impl Step {

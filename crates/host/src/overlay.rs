@@ -34,6 +34,7 @@ mod refreshed;
 mod stage;
 mod stand_ins;
 mod sweep;
+mod tried;
 mod unheld;
 mod walk;
 

@@ -17,7 +17,7 @@ use super::{Workspace, errno, is_absence};
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// What identifies a file's content without reading it: device, inode, size and both times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Stamp {
     dev: u64,
     ino: u64,

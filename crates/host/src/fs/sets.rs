@@ -117,7 +117,7 @@ impl Locked<'_> {
                 dress: None,
                 emptied: false,
                 stamp,
-                since: None,
+                looked: None,
             });
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));

@@ -80,7 +80,7 @@ mod tests {
                 dress: None,
                 emptied: false,
                 stamp: None,
-                since: None,
+                looked: None,
             })
             .collect();
         Closed::drop_set(&mut all, &steps);

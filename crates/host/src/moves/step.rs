@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, statat};
 use rustix::io::Errno;
@@ -11,9 +10,6 @@ use rustix::io::Errno;
 use super::{Act, At, Identity, Places, Step, in_place, standing};
 use crate::fs::{Stamp, land, put_away, wear};
 use crate::overlay::{by_handle, with_rights};
-
-/// Directories within directories: what is deeper is in no layer.
-const MAX_DEPTH: usize = 256;
 
 impl Step {
     /// Whether the path is as the step leaves it. What comes out of a name and is not what was looked at goes back.
@@ -202,13 +198,13 @@ impl Step {
 
     /// Whether others wrote to what is in a directory that was moved away, or put something there, since it was judged.
     pub(super) fn takes_others_along(&self, source: &At<'_>, aside: &At<'_>) -> bool {
-        let Some(since) = self.since else { return false };
+        let Some(looked) = &self.looked else { return false };
         let came_out = match self.act {
             Act::Put | Act::Set { .. } => return false,
             Act::Swap if standing(aside).is_none() => source,
             Act::Remove | Act::Swap => aside,
         };
-        standing(came_out) == self.old && has_later(came_out.0, &came_out.1, since, 0)
+        standing(came_out) == self.old && looked.is_other_in(came_out.0, &came_out.1)
     }
 
     /// The new one goes back to where it waited, and the old one to its place.
@@ -337,42 +333,6 @@ fn is_empty((dir, name): &At<'_>) -> bool {
         .is_ok_and(|entries| entries.flatten().all(|entry| matches!(entry.file_name().to_bytes(), b"." | b"..")))
 }
 
-/// Whether something in a directory changed after a moment, or may have, as it cannot be looked into. A move of it changes
-/// nothing in it, and what is no directory has nothing in it.
-fn has_later(above: &OwnedFd, name: &OsStr, moment: (i64, u64), depth: usize) -> bool {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let dir = match rustix::fs::openat(above, name, flags, Mode::empty()) {
-        Ok(dir) => dir,
-        Err(error) => return !matches!(error, Errno::NOTDIR | Errno::LOOP),
-    };
-    let Ok(stat) = rustix::fs::fstat(&dir) else { return true };
-    let mode = Mode::from_raw_mode(stat.st_mode & 0o7777);
-    // One that its owner may not read goes, too.
-    with_rights(&dir, mode, || holds_later(&dir, moment, depth)).unwrap_or(true)
-}
-
-fn holds_later(dir: &OwnedFd, moment: (i64, u64), depth: usize) -> Result<bool, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    for entry in rustix::fs::Dir::new(rustix::fs::openat(dir, c".", flags, Mode::empty())?)? {
-        let entry = entry?;
-        if matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            continue;
-        }
-        let stat = statat(dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
-        let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        // Of a file with other names the moves of these change the one time: what is written changes the other, too.
-        let latest = match !is_dir && stat.st_nlink > 1 {
-            true => (stat.st_mtime, stat.st_mtime_nsec),
-            false => Stamp::from(&stat).changed(),
-        };
-        if latest > moment || is_dir && (depth >= MAX_DEPTH || has_later(dir, name, moment, depth + 1)) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(at.0, at.1.as_os_str(), flags, Mode::empty())?;
@@ -389,7 +349,6 @@ fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
 }
 
 #[cfg(test)]
-#[allow(unsafe_code)]
 mod tests {
     use std::fs::{self, FileTimes};
     use std::time::{Duration, SystemTime};
@@ -429,43 +388,11 @@ mod tests {
             dress: dress.clone(),
             emptied: true,
             stamp: Some(Stamp::from(&stat)),
-            since: None,
+            looked: None,
         };
         fs::remove_dir(&dir).unwrap();
         Mover::new(&world.files()).back(&[step], false).unwrap();
         let (again, worn) = look();
         assert_eq!((again.st_mode, again.st_mtime, worn), (stat.st_mode, 1_000_000_000, dress));
-    }
-
-    /// What is in a directory that goes, and that nobody could look at, others may have changed.
-    #[test]
-    fn what_cannot_be_looked_into_may_have_changed() {
-        let world = World::new();
-        let root = File::open(&world.root).unwrap().into();
-        for name in ["own", "other"] {
-            fs::create_dir_all(world.root.join(name).join("closed/inner")).unwrap();
-        }
-        fs::write(world.root.join("own/closed/inner/a"), "a").unwrap();
-        let is_root = rustix::process::geteuid().is_root();
-        let closed = world.root.join("own/closed");
-        for dir in ["", "own", "own/closed", "own/closed/inner", "other"].into_iter().filter(|_| is_root) {
-            std::os::unix::fs::chown(world.root.join(dir), Some(1000), Some(1000)).unwrap();
-        }
-        for closed in [&closed, &world.root.join("other/closed")] {
-            rustix::fs::chmod(closed, Mode::empty()).unwrap();
-        }
-        let future = (i64::MAX, 0);
-        let as_user = || {
-            // SAFETY: it is of this thread alone, which ends.
-            unsafe { libc::setfsuid(1000) };
-            ["own", "other", "own/none"].map(|name| has_later(&root, name.as_ref(), future, 0))
-        };
-        let looked = std::thread::scope(|scope| scope.spawn(as_user).join().unwrap());
-        assert_eq!(looked, [false, is_root, true]);
-        assert_eq!(rustix::fs::stat(&closed).unwrap().st_mode & 0o7777, 0, "as it was");
-        fs::write(world.root.join("file"), "a").unwrap();
-        assert!(!has_later(&root, "file".as_ref(), future, 0) && has_later(&root, "own".as_ref(), (0, 0), 0));
-        // Deeper than what is in any layer.
-        assert!(has_later(&root, "own".as_ref(), future, MAX_DEPTH));
     }
 }

@@ -4,9 +4,10 @@
 //! permit ─▶ nobody else's change is overwritten ─▶ pre-images ─▶ intent ─▶ moves ─▶ done
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nika_contract::{Before, Cx, Dress, Kind, Known, More, Preimage, ToolError, code};
 use nika_guard::{Effect, Extent, Permit, Place, classify};
@@ -23,7 +24,9 @@ use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What};
 use crate::fs::{Fsync, Locked, NotMade, Stamp, Stuck, Workspace, bare, is_absence, sha256_of, worn, worn_by_all};
 use crate::git::{INDEX_BYTES, meaning};
-use crate::moves::{Act, Closed, Ground, Identity, Intent, Mover, Named, Parents, Phase, Step, is_overlay, refused};
+use crate::moves::{
+    Act, Closed, Ground, Identity, Intent, Looked, Mover, Named, Parents, Phase, Step, is_overlay, refused,
+};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +184,11 @@ impl Locked<'_> {
         let mut applied =
             Applied { special: layers.iter().flat_map(|c| c.special.clone()).collect(), ..Applied::default() };
         self.keep_all(cx, layers, bounds, &mut applied)?;
-        self.move_all(cx, layers)?;
+        self.move_all(cx, layers).inspect_err(|why| {
+            if let NotApplied::Conflict(_) = why {
+                came_to_nothing(cx, layers);
+            }
+        })?;
         applied.paths = layers.iter().map(|changes| changes.entries.len()).sum();
         let linked = |what: What| {
             let parts = move |entry: &&Entry| entry.what == what && entry.was_linked;
@@ -325,6 +332,8 @@ impl Locked<'_> {
         intent.scratch.extend(layers.iter().map(|changes| Named(changes.layer.dir.clone())));
         intent.grounds.extend(layers.iter().flat_map(|changes| changes.grounds(self.files())));
         for changes in layers {
+            let replacing = changes.moves.iter().filter(|one| one.act == Act::Swap);
+            changes.layer.tried.replacing(replacing.map(|one| &one.path));
             for one in changes.moves.iter().filter(|one| matches!(one.act, Act::Put | Act::Swap)) {
                 clean(&changes.inside(&one.path)).map_err(|error| refused(&one.path, error))?;
             }
@@ -366,6 +375,9 @@ impl Locked<'_> {
                 NotApplied::Refused(stuck.refusal(&why))
             });
         }
+        if done.is_err() {
+            self.note_back(layers, &intent.steps);
+        }
         copied.iter().flatten().for_each(|place| stage::remove(place));
         // The layers themselves go with their owners.
         let is_copy = |dir: &Path| copied.iter().flatten().any(|copy| copy == dir || copy.parent() == Some(dir));
@@ -378,6 +390,21 @@ impl Locked<'_> {
         Ok(())
     }
 
+    /// Notes of what was moved away and back that nobody else changed it.
+    fn note_back(&self, layers: &[Changes<'_>], steps: &[Step]) {
+        let mut parents = Parents::default();
+        let mut back: Vec<(Stamp, Stamp)> = Vec::new();
+        for step in steps {
+            let Ok(Some(now)) = self.stat(&mut parents, &step.target) else { continue };
+            let (stamp, is) = (Stamp::from(&now), Some((bits(&now), mtime(&now))));
+            back.extend(step.stamp.filter(|was| was.same_content(&stamp) && step.was == is).map(|was| (was, stamp)));
+        }
+        for layer in layers.iter().map(|changes| changes.layer) {
+            let unchanged = back.iter().filter(|(was, _)| !layer.precedes(was));
+            layer.tried.came_back(unchanged.map(|(_, now)| *now).collect());
+        }
+    }
+
     /// Says what is moved where, after copying what lies on another file system.
     pub(super) fn plan(
         &self,
@@ -386,7 +413,9 @@ impl Locked<'_> {
         intent: &mut Intent,
     ) -> Result<(), NotApplied> {
         let mut parents = Parents::default();
+        let renamed = renamed(layers, joined);
         for ((changes, copied), joined) in layers.iter().zip(copied).zip(joined) {
+            let looked = Arc::new(changes.looked(&renamed));
             let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
             if copied.is_none() {
                 changes.join(joined);
@@ -455,7 +484,7 @@ impl Locked<'_> {
                         .flatten(),
                     emptied: one.emptied,
                     stamp: old.as_ref().map(Stamp::from),
-                    since: (!changes.by_hand && !one.emptied).then_some(changes.layer.began),
+                    looked: (!changes.by_hand && !one.emptied).then(|| Arc::clone(&looked)),
                 });
             }
         }
@@ -540,6 +569,12 @@ impl Changes<'_> {
         }
     }
 
+    /// What was seen when the layer was read.
+    fn looked(&self, renamed: &HashSet<(u64, u64)>) -> Looked {
+        let seen = self.entries.iter().filter_map(|entry| entry.stamp).map(|stamp| (stamp.inode(), stamp));
+        Looked { began: self.layer.began, seen: seen.collect(), renamed: renamed.clone() }
+    }
+
     /// Where its moves lead to, and where they come from.
     fn grounds(&self, files: &Workspace) -> Vec<Ground> {
         let from = self.layer.dir.parent().filter(|_| !self.is_elsewhere());
@@ -604,6 +639,39 @@ impl Changes<'_> {
             }
             Kind::File => hash(&at).map(|hash| (Some(hash), None)).map_err(failed),
         }
+    }
+}
+
+/// Files of which moves take names away, or give them some, by device and inode.
+fn renamed(layers: &[Changes<'_>], joined: &[Joined]) -> HashSet<(u64, u64)> {
+    let mut all: HashSet<(u64, u64)> = joined.iter().flat_map(Joined::inodes).collect();
+    for changes in layers {
+        let moved: HashSet<&Path> = changes.moves.iter().map(|one| &*one.path).collect();
+        let is_moved = |entry: &&Entry| entry.was != Some(Kind::Directory) && moved.contains(&*entry.path);
+        all.extend(changes.entries.iter().filter(is_moved).filter_map(|entry| Some(entry.stamp?.inode())));
+    }
+    all
+}
+
+/// Notes that nothing of what was kept for undo was changed after all: what others did to it meanwhile is not the call's. A
+/// later try keeps what it changes again.
+fn came_to_nothing(cx: &Cx<'_>, layers: &[Changes<'_>]) {
+    let entries = layers.iter().flat_map(|changes| &changes.entries);
+    for entry in entries.filter(|entry| entry.what != What::Touched) {
+        let more = More { left: None, left_as: None, was_as: None, before: Before::Kept, known: Known::Unchanged };
+        // Without that line, undo finds something else there than the call meant to leave, and says so.
+        let _ = cx.undo.keep(&Preimage {
+            path: &entry.path,
+            kind: entry.was.unwrap_or(entry.kind),
+            bytes: None,
+            hash: None,
+            mode: None,
+            mode_left: None,
+            after: None,
+            more: Some(more),
+            dress: None,
+            linked: false,
+        });
     }
 }
 

@@ -89,6 +89,11 @@ impl Changes<'_> {
 }
 
 impl Joined {
+    /// The files that get names.
+    pub(super) fn inodes(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.files.values().map(|(_, stamp)| stamp.inode())
+    }
+
     /// Gives the file of a copy one name more.
     pub(super) fn link(&self, copy: File, dir: impl AsFd, name: impl Arg) -> bool {
         let Some((path, was)) = self.files.get(&copy) else { return false };

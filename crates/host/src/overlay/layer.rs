@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::refreshed::IndexBefore;
 use super::stand_ins::{Given, StandIn};
+use super::tried::Tried;
 use super::{Changes, Cover, OfGit, sweep, walk};
 use crate::fs::{Stamp, errno};
 
@@ -56,6 +57,8 @@ pub struct Layer {
     pub(super) index_before: Option<IndexBefore>,
     /// Directories of the root that layers of their own lie over.
     pub(super) not_in: Vec<PathBuf>,
+    /// What tries to apply it did, and were taken back.
+    pub(super) tried: Tried,
     /// An intent names it that is not settled yet: whoever settles that throws it away.
     is_left: AtomicBool,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
@@ -124,6 +127,7 @@ impl Layer {
             indexes: HashMap::new(),
             index_before: IndexBefore::of(root),
             not_in: Vec::new(),
+            tried: Tried::default(),
             is_left: AtomicBool::new(false),
             _owner,
         };
@@ -215,9 +219,9 @@ impl Layer {
         self.dir.join("upper")
     }
 
-    /// Whether what bears `stamp` changed after the layer was made.
+    /// Whether somebody changed what bears `stamp` after the layer was made.
     pub(super) fn precedes(&self, stamp: &Stamp) -> bool {
-        stamp.changed() > self.began
+        stamp.changed() > self.began && !self.tried.moved(stamp)
     }
 }
 

@@ -212,7 +212,8 @@ impl Walk<'_> {
                     let covered = directory(low, &*name, true).map_err(|error| failed(&path, error))?;
                     // A directory that the command made bears the mark, too. Where somebody else made one of that name
                     // meanwhile, it replaces nothing: what is in both comes together.
-                    if marks::is_opaque(&inner) && !was_made_after(&covered, self.layer.began) {
+                    let replaces = || marks::is_opaque(&inner) && !was_made_after(&covered, self.layer.began);
+                    if self.layer.tried.replaces(&path) || replaces() {
                         self.note(&path, What::Changed, Some(&now), Some(was));
                         self.fresh(&inner, Some(&covered), &path, depth + 1)?;
                         self.moves.push(Move::new(path, Act::Swap));

@@ -70,6 +70,10 @@ impl Undo for CallUndo<'_> {
     fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError> {
         self.runtime.parts.checkpoints.record(&self.meta, preimage)?;
         self.kept.store(true, Ordering::Relaxed);
+        // That it was not changed after all only an undo has to know.
+        if preimage.more.is_some_and(|more| more.known == Known::Unchanged) {
+            return Ok(());
+        }
         let logged = self.session.log(&self.runtime.log_to(), event::CHECKPOINT, &line(&self.meta.call, preimage));
         logged.map_err(ToolError::from)
     }

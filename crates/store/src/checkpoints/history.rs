@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nika_contract::{Dress, Kind, Known, More};
 
@@ -149,16 +149,16 @@ impl History {
             self.whole.insert(record.call.clone().into_owned());
         }
         let told = record.left.as_ref().map_or(Known::Whole, |left| left.known);
-        let known = self.place(&record.call, &record.session);
-        if told != Known::Whole && !known.is_some_and(|at| self.calls[at].paths.contains_key(&record.path)) {
-            let key = (record.call.clone().into_owned(), record.path.clone());
-            if told == Known::Unchanged {
-                self.unchanged.insert(key);
+        let known = self.place(&record.call, &record.session).and_then(|at| self.calls[at].told(&record.path));
+        match (told, known) {
+            (Known::Unchanged, None) => {
+                self.unchanged.insert((record.call.into_owned(), record.path));
                 return;
             }
-            if self.unchanged.contains(&key) {
-                return;
-            }
+            // A try came to nothing, and a later one changed it.
+            (Known::Unchanged, Some(Known::Whole)) => return,
+            (_, None) if self.unchanged.contains(&(record.call.clone().into_owned(), record.path.clone())) => return,
+            _ => {}
         }
         let place = match self.place(&record.call, &record.session) {
             Some(place) => place,
@@ -187,6 +187,13 @@ impl History {
 }
 
 impl Gathered {
+    /// What the last line about a path tells.
+    fn told(&self, path: &Path) -> Option<Known> {
+        let at = *self.paths.get(path)?;
+        let more = self.backwards[at].as_ref().and_then(|change| change.more);
+        Some(more.map_or(Known::Whole, |more| more.known))
+    }
+
     /// An earlier change than those known. Of its path it knows better what stood there before, and
     /// it is where the path comes first.
     fn add(&mut self, record: Record<'_>) {

@@ -8,7 +8,8 @@
 //!
 //! A change that a command made has `"left":{"kind":…,"stamp":[…],"was":[…],"before":"same"|"lost","known":…}` besides, each
 //! part where it is needed. What is recorded while it happens has two lines: `"known":"begun"` before the change, and
-//! `"settled"` or `"unchanged"` when it is known what came of it.
+//! `"settled"` or `"unchanged"` when it is known what came of it. What is applied as a whole has `"unchanged"` where it was taken
+//! back, as others were in its way.
 //!
 //! Where what stood there had an owner or attributes of its own, `"dress":{"owner":[…],"attributes":[["name","hex"]…]}` says so;
 //! of a file with other names, `"linked":true` does.

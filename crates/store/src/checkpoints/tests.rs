@@ -291,6 +291,23 @@ fn a_call_that_only_touched_stands_in_no_list() {
     assert_eq!(names(&checkpoints.list(1, None).unwrap()), ["c1"]);
 }
 
+/// A command is applied as a whole; where others were in the way of it, that is taken back and the rest is tried again.
+#[test]
+fn a_try_that_came_to_nothing_is_none() {
+    let (_dir, checkpoints) = world();
+    let call = meta("c1", "s", NOW);
+    change(&checkpoints, &call, "/w/a", Some("one"), Some("two"));
+    change(&checkpoints, &call, "/w/b", Some("one"), None);
+    for path in ["/w/a", "/w/b"] {
+        recorded(&checkpoints, &call, path, Known::Unchanged, None);
+    }
+    assert_eq!(names(&checkpoints.list(1, None).unwrap()), [""; 0]);
+    change(&checkpoints, &call, "/w/b", Some("one"), None);
+    let found = checkpoints.find("c1").unwrap();
+    let [b] = &found.changes[..] else { panic!("{found:?}") };
+    assert_eq!((b.path.to_str(), b.before, b.after), (Some("/w/b"), Some(Hash::of(b"one")), None));
+}
+
 #[test]
 fn a_job_that_began_days_ago_hides_nothing_of_what_came_before_its_last_line() {
     let (_dir, checkpoints) = world();
