@@ -52,6 +52,8 @@ mod mounts;
 mod mutants;
 #[path = "it/objects.rs"]
 mod objects;
+#[path = "it/ordinary.rs"]
+mod ordinary;
 #[path = "it/pages.rs"]
 mod pages;
 #[path = "it/peer.rs"]
@@ -102,6 +104,8 @@ mod shell_hidden;
 mod shell_killed;
 #[path = "it/shell_led.rs"]
 mod shell_led;
+#[path = "it/shell_ordinary.rs"]
+mod shell_ordinary;
 #[path = "it/shell_planted.rs"]
 mod shell_planted;
 #[path = "it/shell_recorded.rs"]

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::durability::{Dice, rounds};
+use crate::ordinary::Ordinary;
 use crate::peer::{Peer, text};
 use crate::shell_undo::tree;
 use crate::world::{Ran, World, exists, world};
@@ -748,40 +749,18 @@ fn where_undo_is_off_nobody_listens() {
 
 #[test]
 fn an_ordinary_users_job_is_taken_back_too() {
-    use std::os::unix::process::CommandExt;
     if !crate::shell::is_confined_here() || !rustix::process::geteuid().is_root() {
         return;
     }
     let world = mixed();
-    let program = world.path("nika");
-    fn give(path: &Path) {
-        std::os::unix::fs::lchown(path, Some(23_456), Some(23_456)).expect("it is ours");
-        if path.is_dir() && !path.is_symlink() {
-            fs::read_dir(path).expect("a directory").flatten().for_each(|entry| give(&entry.path()));
-        }
-    }
-    let theirs = |words: &[&str]| {
-        let mut command = std::process::Command::new(&program);
-        command.args(words).current_dir(world.root()).env_clear().uid(23_456).gid(23_456);
-        command.env("PATH", "/usr/bin:/bin").env("HOME", world.path("home")).env("NIKA_STATE_DIR", world.path("state"));
-        command.stdin(std::process::Stdio::null());
-        command
-    };
     fs::create_dir_all(world.root().join("tools")).expect("a directory");
     let script = "sed -i s/one/two/ a.txt; rm gone.txt; mv dir moved; chmod 600 shut/file; echo n > new; rm -r old";
     fs::write(world.root().join("tools/run.sh"), script).expect("a script");
     fs::write(world.root().join("tools/ways.py"), WAYS).expect("a script");
-    give(&world.path(""));
-    // The program itself may lie where that user cannot go.
-    let own = env!("CARGO_BIN_EXE_nika");
-    fs::hard_link(own, &program).or_else(|_| fs::copy(own, &program).map(drop)).expect("a copy");
-    let held = theirs(&["sandbox", "exec", "--profile", "workspace", "--", "true"]).output().expect("it starts");
-    if !held.status.success() {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&held.stderr));
-        return;
-    }
+    let Some(user) = Ordinary::of(&world) else { return };
     let before = tree(&world.root());
-    let mut peer = Peer::start(theirs(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
+    let mut peer =
+        Peer::start(user.nika(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
     peer.initialize("2025-11-25");
     // A job of theirs is looked at while it goes on, too.
     fs::write(world.root().join("tools/wait.sh"), "echo two > n; while [ ! -e go ]; do sleep 0.05; done")

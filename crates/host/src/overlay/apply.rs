@@ -332,6 +332,9 @@ impl Locked<'_> {
         intent.scratch.extend(layers.iter().map(|changes| Named(changes.layer.dir.clone())));
         intent.grounds.extend(layers.iter().flat_map(|changes| changes.grounds(self.files())));
         for changes in layers {
+            if changes.by_hand {
+                changes.close()?;
+            }
             let replacing = changes.moves.iter().filter(|one| one.act == Act::Swap);
             changes.layer.tried.replacing(replacing.map(|one| &one.path));
             for one in changes.moves.iter().filter(|one| matches!(one.act, Act::Put | Act::Swap)) {

@@ -103,6 +103,8 @@ impl Changes<'_> {
             }
         }
         if let Some(mode) = mode.filter(|_| kind_new != Kind::Link) {
+            // What comes in it is not there yet.
+            let mode = if kind_new == Kind::Directory { mode | 0o700 } else { mode };
             fs::set_permissions(&at, fs::Permissions::from_mode(mode)).map_err(failed)?;
         }
         let what = if was.is_some() { What::Changed } else { What::Created };
@@ -164,6 +166,18 @@ impl Changes<'_> {
         let kind = kind(&was).unwrap_or(Kind::File);
         self.note(path, What::Deleted, kind, (0, None), Some(&was));
         self.moves.push(Move { path: path.to_path_buf(), act: Act::Remove, emptied: kind == Kind::Directory });
+        Ok(())
+    }
+
+    /// Gives directories the rights that they shall have, from the inside out: nothing comes into them any more.
+    pub(super) fn close(&self) -> Result<(), ToolError> {
+        let is_directory = |entry: &&Entry| entry.kind == Kind::Directory && self.brought.contains(&entry.path);
+        for entry in self.entries.iter().rev().filter(is_directory) {
+            let Some(mode) = entry.mode else { continue };
+            fs::set_permissions(self.inside(&entry.path), fs::Permissions::from_mode(mode)).map_err(|error| {
+                ToolError::new(code::WRITE_FAILED, format!("cannot prepare {}: {error}", entry.path.display()))
+            })?;
+        }
         Ok(())
     }
 
