@@ -26,3 +26,30 @@ fn directories_that_their_owner_may_not_write_come_back_as_they_were() {
         assert_eq!(tree(&world.root()), was, "{command}");
     }
 }
+
+#[test]
+fn a_directory_that_cannot_be_looked_into_is_left_out_and_the_rest_applied() {
+    for (before, command, left_out) in [
+        ("mkdir z; chmod 000 z", "rmdir z", "z"),
+        ("mkdir -p d/z; echo a > d/a; echo b > d/z/b; chmod 300 d/z", "chmod -R u+rwx d; rm -rf d", "d"),
+        ("mkdir -p d/z; echo b > d/z/b; chmod 444 d/z", "chmod -R u+rwx d; rm -rf d; mkdir d; echo n > d/n", "d"),
+    ] {
+        let world = world();
+        let Some(user) = Ordinary::of(&world) else { return };
+        user.does(before);
+        let look = || user.said("find . -printf '%P %m\n' | sort");
+        let was = look();
+        let ran = user.run(&["call", "bash", &format!("command={command}; echo hi > else"), "--unsafe"]);
+        ran.exits(1).says(&format!("[not applied, as what stands there cannot be looked into: {left_out}"));
+        assert_eq!(world.text("else"), "hi\n", "{command}");
+        user.run(&["undo", "--unsafe"]).exits(0);
+        assert_eq!(look(), was, "{command}");
+        user.does("chmod -R u+rwx .");
+    }
+    // Rights alone are no reason to look into it.
+    let world = world();
+    let Some(user) = Ordinary::of(&world) else { return };
+    user.does("mkdir z; echo a > z/a; chmod 000 z");
+    user.run(&["call", "bash", "command=chmod 700 z", "--unsafe"]).exits(0);
+    assert_eq!(world.text("z/a"), "a\n");
+}

@@ -74,6 +74,8 @@ pub enum NotApplied {
     Forbidden(Vec<Place>),
     /// These are hidden from the command, and it did away with what stood in for them.
     Hidden(Vec<Place>),
+    /// What stood there cannot be looked into: it could neither be told nor kept.
+    Closed(Vec<Place>),
     /// Anything else.
     Refused(ToolError),
 }
@@ -100,6 +102,11 @@ impl From<NotApplied> for ToolError {
             NotApplied::Conflict(places) => {
                 ToolError::new(code::CHANGED_SINCE_READ, format!("{}; nothing was applied", changed_meanwhile(&places)))
                     .hint("look at what stands there now, then run the command again")
+            }
+            NotApplied::Closed(places) => {
+                let message =
+                    format!("what stands there cannot be looked into: {}; nothing was applied", listed(&places));
+                ToolError::new(code::READ_FAILED, message).hint("give its owner the right to read it before")
             }
             NotApplied::Guarded(places) => ToolError::new(
                 code::PERMISSION_DENIED,
@@ -177,6 +184,11 @@ impl Locked<'_> {
         if cx.permit.rehearses() {
             let message = "a command that nobody said yes to yet changes nothing";
             return Err(ToolError::new(code::PERMISSION_DENIED, message).into());
+        }
+        let closed: Vec<Place> =
+            layers.iter().flat_map(|changes| &changes.closed).map(|path| self.files().place(path.clone())).collect();
+        if !closed.is_empty() {
+            return Err(NotApplied::Closed(closed));
         }
         self.permitted(cx.permit, layers)?;
         self.undisturbed(layers)?;

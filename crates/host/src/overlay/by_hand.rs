@@ -29,6 +29,7 @@ impl Layer {
         Changes {
             entries: Vec::new(),
             special: Vec::new(),
+            closed: Vec::new(),
             moves: Vec::new(),
             by_hand: true,
             brought: HashSet::new(),

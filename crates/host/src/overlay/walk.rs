@@ -77,6 +77,8 @@ pub struct Changes<'l> {
     pub entries: Vec<Entry>,
     /// Devices, FIFOs and sockets that the command made: they stay in the layer, whatever is applied.
     pub special: Vec<PathBuf>,
+    /// What the command changed, with directories below that cannot be looked into: nothing of it is among the entries.
+    pub(super) closed: Vec<PathBuf>,
     pub(super) moves: Vec<Move>,
     /// Put together by hand, and not by a command.
     pub(super) by_hand: bool,
@@ -92,7 +94,7 @@ pub struct Changes<'l> {
 impl Changes<'_> {
     /// Whether there is nothing to apply.
     pub fn is_empty(&self, _permit: &Permit) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.closed.is_empty()
     }
 
     /// The content of an entry as it stands in the root; of a link, where it points. `None` where no file or
@@ -147,7 +149,8 @@ pub(super) fn beneath(root: &Path, path: &Path) -> Option<OwnedFd> {
 /// Reads a layer.
 pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
     let (copies, opened) = (HashMap::new(), Vec::new());
-    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), copies, opened, layer };
+    let (entries, special, closed, moves) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut walk = Walk { entries, special, closed, moves, copies, opened, layer };
     let walked = (|| {
         let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
         let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
@@ -157,10 +160,15 @@ pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
     for (dir, mode) in walk.opened.drain(..).rev() {
         let _ = rustix::fs::chmod(marks::by_handle(&dir), mode);
     }
-    walked?;
+    match walked {
+        Ok(()) => {}
+        Err(Stop::Closed) => return Err(failed(&layer.root, Errno::ACCESS)),
+        Err(Stop::Failed(error)) => return Err(error),
+    }
     Ok(Changes {
         entries: walk.entries,
         special: walk.special,
+        closed: walk.closed,
         moves: walk.moves,
         by_hand: false,
         brought: HashSet::new(),
@@ -180,72 +188,133 @@ fn was_made_after(dir: &OwnedFd, moment: (i64, u64)) -> bool {
 struct Walk<'l> {
     entries: Vec<Entry>,
     special: Vec<PathBuf>,
+    closed: Vec<PathBuf>,
     moves: Vec<Move>,
     copies: HashMap<(u64, u64), (PathBuf, Stamp)>,
     opened: Vec<(OwnedFd, Mode)>,
     layer: &'l Layer,
 }
 
-type Walked = Result<(), ToolError>;
+type Walked = Result<(), Stop>;
+
+/// Why the walk goes no further.
+enum Stop {
+    /// A directory of the root cannot be looked into. Its rights are not lifted: a kill would leave them so.
+    Closed,
+    Failed(ToolError),
+}
+
+impl Stop {
+    /// Why, by what the root says.
+    fn at(path: &Path, error: Errno) -> Stop {
+        match error {
+            Errno::ACCESS => Stop::Closed,
+            error => Stop::Failed(failed(path, error)),
+        }
+    }
+}
+
+impl From<ToolError> for Stop {
+    fn from(error: ToolError) -> Stop {
+        Stop::Failed(error)
+    }
+}
 
 impl Walk<'_> {
     /// A directory that stands in both: each name in the upper one says something of its own.
     fn merged(&mut self, up: &OwnedFd, low: &OwnedFd, at: &Path, depth: usize) -> Walked {
         for name in names(up, at, depth)? {
             let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
-            let now = statat(up, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&path, error))?;
-            if self.layer.stands_in(&path, &now) {
-                continue;
-            }
-            let was = self.stands(low, &name, &path)?;
-            if marks::is_whiteout(up, &name, &now) {
-                if let Some(was) = was {
-                    self.gone(low, &name, &path, &was, depth)?;
-                    self.moves.push(Move::new(path, Act::Remove));
+            let before = (self.entries.len(), self.special.len(), self.moves.len());
+            match self.name(up, low, &name, path.clone(), depth) {
+                // What stood there can neither be told nor kept.
+                Err(Stop::Closed) => {
+                    self.entries.truncate(before.0);
+                    self.special.truncate(before.1);
+                    self.moves.truncate(before.2);
+                    self.closed.push(path);
                 }
-                continue;
-            }
-            match (kind(&now), &was) {
-                (None, _) => self.special.push(path),
-                (Some(Kind::Directory), Some(was)) if kind(was) == Some(Kind::Directory) => {
-                    let inner = self.enter(up, &name, &path)?;
-                    let covered = directory(low, &*name, true).map_err(|error| failed(&path, error))?;
-                    // A directory that the command made bears the mark, too. Where somebody else made one of that name
-                    // meanwhile, it replaces nothing: what is in both comes together.
-                    let replaces = || marks::is_opaque(&inner) && !was_made_after(&covered, self.layer.began);
-                    if self.layer.tried.replaces(&path) || replaces() {
-                        self.note(&path, What::Changed, Some(&now), Some(was));
-                        self.fresh(&inner, Some(&covered), &path, depth + 1)?;
-                        self.moves.push(Move::new(path, Act::Swap));
-                        continue;
-                    }
-                    if bits(&now) != bits(was) {
-                        self.note(&path, What::Mode, Some(&now), Some(was));
-                        self.moves.push(Move::new(path.clone(), Act::Set { mode: bits(&now), mtime: None }));
-                    }
-                    let before = self.moves.len();
-                    self.merged(&inner, &covered, &path, depth + 1)?;
-                    // Where something in it moves, it gets a time by that.
-                    let moves_in_it = self.moves[before..].iter().any(|one| one.path.parent() == Some(&path));
-                    if mtime(&now) != mtime(was) && !moves_in_it {
-                        self.note(&path, What::Touched, Some(&now), Some(was));
-                        self.moves.push(Move::new(path, Act::Set { mode: bits(&now), mtime: Some(mtime(&now)) }));
-                    }
-                }
-                (Some(Kind::Directory), _) => {
-                    self.note(&path, told(&was), Some(&now), was.as_ref());
-                    let inner = self.enter(up, &name, &path)?;
-                    self.fresh(&inner, None, &path, depth + 1)?;
-                    self.moves.push(Move::new(path, if was.is_some() { Act::Swap } else { Act::Put }));
-                }
-                (Some(kind), Some(was)) => self.beside(up, low, &name, path, (&now, kind), was, depth)?,
-                (Some(_), None) => {
-                    self.note(&path, What::Created, Some(&now), None);
-                    self.moves.push(Move::new(path, Act::Put));
-                }
+                other => other?,
             }
         }
         Ok(())
+    }
+
+    fn name(&mut self, up: &OwnedFd, low: &OwnedFd, name: &CString, path: PathBuf, depth: usize) -> Walked {
+        let now = statat(up, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&path, error))?;
+        if self.layer.stands_in(&path, &now) {
+            return Ok(());
+        }
+        let was = self.stands(low, name, &path)?;
+        if marks::is_whiteout(up, name, &now) {
+            if let Some(was) = was {
+                self.gone(low, name, &path, &was, depth)?;
+                self.moves.push(Move::new(path, Act::Remove));
+            }
+            return Ok(());
+        }
+        match (kind(&now), &was) {
+            (None, _) => self.special.push(path),
+            (Some(Kind::Directory), Some(was)) if kind(was) == Some(Kind::Directory) => {
+                let inner = self.enter(up, name, &path)?;
+                let Some(covered) = self.covered_unless_empty(low, name, (&inner, &path), depth)? else {
+                    self.other_mode(&path, &now, was);
+                    return Ok(());
+                };
+                // A directory that the command made bears the mark, too. Where somebody else made one of that name
+                // meanwhile, it replaces nothing: what is in both comes together.
+                let replaces = || marks::is_opaque(&inner) && !was_made_after(&covered, self.layer.began);
+                if self.layer.tried.replaces(&path) || replaces() {
+                    self.note(&path, What::Changed, Some(&now), Some(was));
+                    self.fresh(&inner, Some(&covered), &path, depth + 1)?;
+                    self.moves.push(Move::new(path, Act::Swap));
+                    return Ok(());
+                }
+                self.other_mode(&path, &now, was);
+                let before = self.moves.len();
+                self.merged(&inner, &covered, &path, depth + 1)?;
+                // Where something in it moves, it gets a time by that.
+                let moves_in_it = self.moves[before..].iter().any(|one| one.path.parent() == Some(&path));
+                if mtime(&now) != mtime(was) && !moves_in_it {
+                    self.note(&path, What::Touched, Some(&now), Some(was));
+                    self.moves.push(Move::new(path, Act::Set { mode: bits(&now), mtime: Some(mtime(&now)) }));
+                }
+            }
+            (Some(Kind::Directory), _) => {
+                self.note(&path, told(&was), Some(&now), was.as_ref());
+                let inner = self.enter(up, name, &path)?;
+                self.fresh(&inner, None, &path, depth + 1)?;
+                self.moves.push(Move::new(path, if was.is_some() { Act::Swap } else { Act::Put }));
+            }
+            (Some(kind), Some(was)) => self.beside(up, low, name, path, (&now, kind), was, depth)?,
+            (Some(_), None) => {
+                self.note(&path, What::Created, Some(&now), None);
+                self.moves.push(Move::new(path, Act::Put));
+            }
+        }
+        Ok(())
+    }
+
+    fn other_mode(&mut self, path: &Path, now: &Stat, was: &Stat) {
+        if bits(now) != bits(was) {
+            self.note(path, What::Mode, Some(now), Some(was));
+            self.moves.push(Move::new(path.to_path_buf(), Act::Set { mode: bits(now), mtime: None }));
+        }
+    }
+
+    /// What the root has in a directory that stands in both; `None` where it cannot be looked into, and need not be, as the
+    /// command changed nothing in it.
+    fn covered_unless_empty(
+        &self,
+        low: &OwnedFd,
+        name: &CString,
+        (inner, path): (&OwnedFd, &Path),
+        depth: usize,
+    ) -> Result<Option<OwnedFd>, Stop> {
+        match covered(low, name, path) {
+            Err(Stop::Closed) if !marks::is_opaque(inner) && names(inner, path, depth)?.is_empty() => Ok(None),
+            covered => covered.map(Some),
+        }
     }
 
     /// A file or link where something stands.
@@ -275,7 +344,7 @@ impl Walk<'_> {
         }
         self.note(&path, What::Changed, Some(now), Some(was));
         if kind(was) == Some(Kind::Directory) {
-            let covered = directory(low, &**name, true).map_err(|error| failed(&path, error))?;
+            let covered = covered(low, name, &path)?;
             self.all_gone(&covered, &path, depth + 1)?;
         }
         self.moves.push(Move::new(path, Act::Swap));
@@ -307,9 +376,7 @@ impl Walk<'_> {
                 continue;
             };
             let dir_was = match (low, &was) {
-                (Some(low), Some(was)) if kind(was) == Some(Kind::Directory) => {
-                    Some(directory(low, &**name, true).map_err(|error| failed(&path, error))?)
-                }
+                (Some(low), Some(was)) if kind(was) == Some(Kind::Directory) => Some(covered(low, name, &path)?),
                 _ => None,
             };
             let what = match (low, &was) {
@@ -349,7 +416,7 @@ impl Walk<'_> {
     fn gone(&mut self, low: &OwnedFd, name: &CString, path: &Path, was: &Stat, depth: usize) -> Walked {
         self.note(path, What::Deleted, None, Some(was));
         if kind(was) == Some(Kind::Directory) {
-            let covered = directory(low, &**name, true).map_err(|error| failed(path, error))?;
+            let covered = covered(low, name, path)?;
             self.all_gone(&covered, path, depth + 1)?;
         }
         Ok(())
@@ -385,17 +452,17 @@ impl Walk<'_> {
     }
 
     /// What the root has under a name. A mount of its own is no part of what the overlay covered.
-    fn stands(&self, low: &OwnedFd, name: &CString, path: &Path) -> Result<Option<Stat>, ToolError> {
+    fn stands(&self, low: &OwnedFd, name: &CString, path: &Path) -> Result<Option<Stat>, Stop> {
         match statat(low, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(failed(path, error)),
+            Err(error) => Err(Stop::at(path, error)),
         }
     }
 
     /// A directory of the layer, readable even if the command took that right away.
     fn enter(&mut self, up: &OwnedFd, name: &CString, path: &Path) -> Result<OwnedFd, ToolError> {
-        match directory(up, &**name, false) {
+        match directory(up, &**name, false).and_then(searchable) {
             Err(Errno::ACCESS) => {}
             other => return other.map_err(|error| failed(path, error)),
         }
@@ -494,6 +561,16 @@ pub(super) fn directory(
         resolve |= ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
     }
     openat2(dir, name, flags, Mode::empty(), resolve)
+}
+
+/// A directory of the root.
+fn covered(low: &OwnedFd, name: &CString, path: &Path) -> Result<OwnedFd, Stop> {
+    directory(low, &**name, true).and_then(searchable).map_err(|error| Stop::at(path, error))
+}
+
+/// The same directory, if what its names are can be looked at as well.
+fn searchable(dir: OwnedFd) -> rustix::io::Result<OwnedFd> {
+    directory(&dir, c".", false).map(|_| dir)
 }
 
 fn failed(path: &Path, error: Errno) -> ToolError {
