@@ -152,7 +152,7 @@ impl Tool for Glob {
 }
 
 fn query(params: &Params, place: &Path, has: impl Fn(&str) -> bool) -> Result<GlobQuery, SearchError> {
-    let ground = Ground { place, way: None, written: None };
+    let ground = Ground { place, way: None, written: None, is_named: params.path.is_some() };
     Ok(GlobQuery {
         limit: Some(params.limit.unwrap_or(DEFAULT_LIMIT) as usize),
         offset: params.offset.unwrap_or_default() as usize,

@@ -12,6 +12,8 @@ pub(super) struct Ground<'a> {
     pub way: Option<&'a Path>,
     /// The same way as it was written, where it leads through a link.
     pub written: Option<&'a Path>,
+    /// Whether the caller named it, by `path`.
+    pub is_named: bool,
 }
 
 impl Ground<'_> {
@@ -32,6 +34,18 @@ impl Ground<'_> {
         glob.push_str(below);
         glob
     }
+
+    /// What would help where a glob begins with a name that the directory does not have.
+    fn instead(&self, plain: &str) -> String {
+        let parts: Vec<&str> = plain.trim_matches('/').split('/').collect();
+        let leading = (1..=parts.len()).map(|count| parts[..count].join("/"));
+        match (leading.into_iter().find(|leading| self.place.ends_with(leading)), self.is_named) {
+            (Some(leading), true) => format!("leave out `/{leading}`, which `path` says"),
+            (Some(leading), false) => format!("leave out `/{leading}`, which is that directory"),
+            (None, true) => "give another `path`".to_owned(),
+            (None, false) => "give `path`".to_owned(),
+        }
+    }
 }
 
 /// A glob with `./` or the searched directory itself before it counts from that directory, as `/x` does where it `has`
@@ -42,6 +56,9 @@ pub(super) fn from_place(glob: &str, ground: &Ground<'_>, has: impl Fn(&str) -> 
         Some(rest) => ("!", rest),
         None => ("", glob),
     };
+    let slashes = plain.len() - plain.trim_start_matches('/').len();
+    // Several are one, as in paths.
+    let plain = &plain[slashes.saturating_sub(1)..];
     let elsewhere =
         |message: &str| Err(SearchError::InvalidGlob { glob: glob.to_owned(), message: message.to_owned() });
     if plain.starts_with("~/") || plain.split('/').any(|part| part == "..") {
@@ -59,16 +76,16 @@ pub(super) fn from_place(glob: &str, ground: &Ground<'_>, has: impl Fn(&str) -> 
         return Ok(glob.to_owned());
     }
     let first = plain.split('/').nth(1).unwrap_or_default();
+    if first.is_empty() {
+        return elsewhere("it names no file; `**` is all that is below the directory that is searched");
+    }
     if first.contains(['*', '?', '[', '{', '\\']) {
-        return Ok(glob.to_owned());
+        return Ok(format!("{not}{plain}"));
     }
     if has(first) {
         return Ok(ground.at(not, plain));
     }
-    let instead = match ground.place.ends_with(first) {
-        true => "leave out the part that `path` says",
-        false => "give `path`",
-    };
+    let instead = ground.instead(plain);
     elsewhere(&format!("globs count from the directory that is searched, and it has none of this name; {instead}"))
 }
 
@@ -110,7 +127,7 @@ mod tests {
 
     #[test]
     fn globs_count_from_the_searched_directory() {
-        let ground = Ground { place: Path::new("/w/repo"), way: None, written: None };
+        let ground = Ground { place: Path::new("/w/repo"), way: None, written: None, is_named: false };
         let taken = |glob: &str| from_place(glob, &ground, |name| name == "src").ok();
         for (glob, same) in [
             ("src/*.rs", "src/*.rs"),
@@ -123,6 +140,9 @@ mod tests {
             ("/w/repo/a.md", "/a.md"),
             ("!/w/repo/**/a", "!/**/a"),
             ("a..b/*", "a..b/*"),
+            ("//src/*", "/src/*"),
+            ("//*.rs", "/*.rs"),
+            ("!//w/repo/a", "!/a"),
         ] {
             assert_eq!(taken(glob).as_deref(), Some(same), "{glob}");
         }
@@ -132,9 +152,29 @@ mod tests {
     }
 
     #[test]
+    fn a_glob_that_leads_elsewhere_is_told_what_helps() {
+        let said = |place: &str, is_named, glob: &str| {
+            let ground = Ground { place: Path::new(place), way: None, written: None, is_named };
+            from_place(glob, &ground, |_| false).expect_err(glob).to_string()
+        };
+        for (place, is_named, glob, want) in [
+            ("/w/proj", false, "/proj/src/*", "leave out `/proj`, which is that directory"),
+            ("/w/proj/src/sub", true, "/src/sub/b.rs", "leave out `/src/sub`, which `path` says"),
+            ("/w/proj/src/sub", true, "/sub/b.rs", "leave out `/sub`, which `path` says"),
+            ("/w/proj/src/sub", true, "/lib/b.rs", "give another `path`"),
+            ("/w/proj", false, "/etc/*.conf", "give `path`"),
+            ("/w/proj", false, "/", "it names no file"),
+            ("/w/proj", true, "//", "it names no file"),
+        ] {
+            let told = said(place, is_named, glob);
+            assert!(told.contains(want), "{glob}: {told}");
+        }
+    }
+
+    #[test]
     fn globs_from_a_directory_below_the_root_lead_there() {
         let [place, way, written] = ["/w/repo/re[al", "re[al", "lnk"].map(Path::new);
-        let ground = Ground { place, way: Some(way), written: Some(written) };
+        let ground = Ground { place, way: Some(way), written: Some(written), is_named: true };
         let taken = |glob: &str| from_place(glob, &ground, |name| name == "src").ok();
         for (glob, same) in [
             ("./src/*.rs", r"/re\[al/src/*.rs"),

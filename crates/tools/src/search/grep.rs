@@ -208,7 +208,8 @@ impl Tool for Grep {
 
 fn globs(params: &Params, place: &Place, has: impl Fn(&str) -> bool) -> Result<Vec<String>, SearchError> {
     let written = place.named.as_ref().and_then(|named| named.below_root.as_deref());
-    let ground = Ground { place: &place.path, way: place.below_root.as_deref(), written };
+    let way = place.below_root.as_deref();
+    let ground = Ground { place: &place.path, way, written, is_named: params.path.is_some() };
     let all = params.glob.iter().flat_map(|text| several(text));
     all.map(|glob| from_place(&glob, &ground, &has)).collect()
 }
