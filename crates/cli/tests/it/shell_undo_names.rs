@@ -11,7 +11,7 @@ use crate::world::{World, exists, world};
 const LINKED: &str = "other names of the same file changed with these, and undo leaves them";
 const PARTED: &str = "had other names by hard links, and undo makes files of their own of these";
 const KEEP: &str = "[other names of the same file keep what stands there now: ";
-const OWN: &str = "[had other names by hard links, and is a file of its own now: ";
+const OWN: &str = "[had other names by hard links, and comes back as a file of its own: ";
 
 /// A file `a`, and `b`, which is the same.
 fn two_names() -> World {

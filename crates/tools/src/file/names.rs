@@ -1,4 +1,5 @@
-//! Files with several names, of which undo brings back one by one: each is put there anew. What the other names keep is said.
+//! What an undo says beside its diff. Of files with several names it brings back one by one: each is put there anew, and
+//! what the other names keep is said. So are directories that stay, though the call made them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,6 +18,8 @@ pub(super) struct Names {
     replaced: Vec<(String, Option<Stands>, bool)>,
     /// Of which a name goes.
     removed: Vec<[i64; 4]>,
+    /// Directories that stay.
+    staying: Vec<String>,
 }
 
 impl Names {
@@ -28,6 +31,16 @@ impl Names {
     /// A file goes from a path.
     pub fn removed(&mut self, stands: Option<Stands>) {
         self.removed.extend(stands.map(|(file, _)| file));
+    }
+
+    /// A directory stays, as not all in it goes.
+    pub fn stays(&mut self, shown: &str) {
+        self.staying.push(format!("{shown}/"));
+    }
+
+    /// Whether one does.
+    pub fn any_stays(&self) -> bool {
+        !self.staying.is_empty()
     }
 
     /// What is to be said of them, a line each; nothing, as a rule.
@@ -42,7 +55,8 @@ impl Names {
         let own = rest.into_iter().filter(|(_, _, linked)| *linked).map(|(shown, ..)| shown.as_str()).collect();
         let keep = keep.into_iter().map(|(shown, ..)| shown.as_str()).collect();
         line("other names of the same file keep what stands there now", keep)
-            + &line("had other names by hard links, and is a file of its own now", own)
+            + &line("had other names by hard links, and comes back as a file of its own", own)
+            + &line("stays, as something else lies in it", self.staying.iter().map(String::as_str).collect())
     }
 }
 
@@ -73,6 +87,6 @@ mod tests {
         names.removed(Some((one, 3)));
         names.replaced("b".into(), Some((one, 3)), true);
         names.replaced("gone".into(), None, true);
-        assert_eq!(names.said(), "[had other names by hard links, and is a file of its own now: a, b, gone]\n");
+        assert_eq!(names.said(), "[had other names by hard links, and comes back as a file of its own: a, b, gone]\n");
     }
 }

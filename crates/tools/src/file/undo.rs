@@ -59,6 +59,14 @@ pub struct TakenBack {
     pub paths: Vec<String>,
 }
 
+/// What becomes of directories that calls made, the deepest first.
+#[derive(Debug, Default)]
+struct Dirs {
+    go: Vec<Place>,
+    /// Something else came to lie in them.
+    stay: Vec<Place>,
+}
+
 /// Lines of diff that are shown of one path.
 const DIFF_LINES: usize = 500;
 
@@ -109,7 +117,7 @@ impl Tool for Undo {
             return self.unmaker(cx, &calls).show().map(|unmade| Some(unmade.diff));
         }
         let slots = self.play(cx, &calls)?;
-        Ok(Some(shown(cx, &slots) + &said_of_dirs(&self.emptied(cx, &calls, &slots)?)))
+        Ok(Some(shown(cx, &slots) + &said_of_dirs(&self.dirs(cx, &calls, &slots)?.go)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -133,20 +141,20 @@ impl Tool for Undo {
         }
         if dry_run {
             let slots = self.play(cx, &calls)?;
-            return Ok(answer(cx, &calls, &slots, &self.emptied(cx, &calls, &slots)?, true));
+            return Ok(answer(cx, &calls, &slots, &self.dirs(cx, &calls, &slots)?, true));
         }
-        let (slots, emptied, written) = retried(&self.files, cx, |locked| {
+        let (slots, dirs, written) = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &calls)?;
             let changes: Vec<Change> = slots.values().filter(|slot| slot.differs()).map(Slot::change).collect();
             let made = self.made(&calls);
-            let emptied = self.emptied(cx, &calls, &slots)?;
+            let dirs = self.dirs(cx, &calls, &slots)?;
             let written = if changes.is_empty() {
                 made.iter().try_for_each(|place| locked.remove_empty_dir(cx, place).map(drop))?;
                 Vec::new()
             } else {
                 locked.commit_and_empty(cx, changes, &made)?
             };
-            Ok((slots, emptied, written))
+            Ok((slots, dirs, written))
         })
         .await?;
         let ledger = cx.session.slot::<Ledger>();
@@ -164,7 +172,7 @@ impl Tool for Undo {
         for call in &calls {
             self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
         }
-        Ok(answer(cx, &calls, &slots, &emptied, false))
+        Ok(answer(cx, &calls, &slots, &dirs, false))
     }
 }
 
@@ -245,25 +253,25 @@ impl Undo {
         made.into_iter().map(|path| self.files.place(path)).collect()
     }
 
-    /// Those of them that go: where something else came to lie they stay.
-    fn emptied(
-        &self,
-        cx: &Cx<'_>,
-        calls: &[CallChanges],
-        slots: &BTreeMap<PathBuf, Slot>,
-    ) -> Result<Vec<Place>, ToolError> {
+    /// What becomes of those that stand.
+    fn dirs(&self, cx: &Cx<'_>, calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>) -> Result<Dirs, ToolError> {
         let gone = slots.values().filter(|slot| slot.now.is_none());
         let mut gone: HashSet<PathBuf> = gone.map(|slot| slot.place.path.clone()).collect();
-        let mut emptied = Vec::new();
+        let mut dirs = Dirs::default();
         for dir in self.made(calls) {
             let stands = self.files.glance(cx.permit, &dir)?.and_then(|glance| glance.kind);
+            if stands != Some(Kind::Directory) {
+                continue;
+            }
             let names = self.files.names(cx.permit, &dir);
-            if stands == Some(Kind::Directory) && names.iter().all(|name| gone.contains(&dir.path.join(name))) {
+            if names.iter().all(|name| gone.contains(&dir.path.join(name))) {
                 gone.insert(dir.path.clone());
-                emptied.push(dir);
+                dirs.go.push(dir);
+            } else {
+                dirs.stay.push(dir);
             }
         }
-        Ok(emptied)
+        Ok(dirs)
     }
 
     /// Plays the calls backwards on the files as they stand.
@@ -347,16 +355,12 @@ fn said_of_dirs(dirs: &[Place]) -> String {
     dirs.iter().map(dir_goes).collect()
 }
 
-fn answer(
-    cx: &Cx<'_>,
-    calls: &[CallChanges],
-    slots: &BTreeMap<PathBuf, Slot>,
-    emptied: &[Place],
-    dry_run: bool,
-) -> Output {
-    let diff = shown(cx, slots) + &said_of_dirs(emptied);
-    let places = slots.values().filter(|slot| slot.differs()).map(|slot| &slot.place).chain(emptied);
-    told(calls, places.map(|place| place.shown().into_owned()).collect(), (diff, &names(calls, slots)), dry_run)
+fn answer(cx: &Cx<'_>, calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dirs: &Dirs, dry_run: bool) -> Output {
+    let diff = shown(cx, slots) + &said_of_dirs(&dirs.go);
+    let places = slots.values().filter(|slot| slot.differs()).map(|slot| &slot.place).chain(&dirs.go);
+    let mut names = names(calls, slots);
+    dirs.stay.iter().for_each(|dir| names.stays(&dir.shown()));
+    told(calls, places.map(|place| place.shown().into_owned()).collect(), (diff, &names), dry_run)
 }
 
 /// What becomes of files with several names.
@@ -380,6 +384,7 @@ fn told(calls: &[CallChanges], paths: Vec<String>, (diff, names): (String, &Name
     let verb = if dry_run { "Would take back" } else { "Took back" };
     let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
     let paths = match result.paths.len() {
+        0 if names.any_stays() => "0 paths; the next `undo` goes on from there".to_owned(),
         0 => "0 paths, as each is as it was before; the next `undo` goes on from there".to_owned(),
         1 => "1 path".to_owned(),
         count => format!("{count} paths"),

@@ -46,7 +46,7 @@ pub(super) struct Unmaker<'a> {
 pub(super) struct Unmade {
     pub paths: Vec<String>,
     pub diff: String,
-    /// What becomes of files with several names.
+    /// What becomes of files with several names, and of directories that stay.
     pub names: Names,
 }
 
@@ -422,7 +422,10 @@ impl Unmaker<'_> {
 
     fn content(&self, place: &Place, state: &State) -> Option<Vec<u8>> {
         match state {
-            State::Nothing | State::Disk { kind: Kind::Directory | Kind::Link, .. } => None,
+            // The object of a directory is an empty one, and no file's content.
+            State::Nothing
+            | State::Disk { kind: Kind::Directory | Kind::Link, .. }
+            | State::Stored { kind: Kind::Directory, .. } => None,
             State::Disk { .. } => self.files.read_file(self.cx.permit, place, SHOWN_BYTES).ok().map(|now| now.bytes),
             State::Stored { hash, .. } => {
                 let objects = self.checkpoints.objects();
@@ -441,7 +444,11 @@ impl Unmaker<'_> {
         for (path, state) in plan {
             let place = self.files.place(path.clone());
             let standing = self.standing(&place)?;
-            if standing == *state || (*state == State::Nothing && !gone.contains(&**path)) {
+            if standing == *state {
+                continue;
+            }
+            if *state == State::Nothing && !gone.contains(&**path) {
+                unmade.names.stays(&place.shown());
                 continue;
             }
             let stands = self.files.glance(self.cx.permit, &place)?.filter(|it| it.kind == Some(Kind::File));

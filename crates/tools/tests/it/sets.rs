@@ -186,6 +186,19 @@ fn an_undo_names_the_directories_that_go_and_a_dry_one_undoes_nothing_in_the_jou
 }
 
 #[test]
+fn an_undo_names_a_directory_that_is_all_that_is_left_of_a_call() {
+    let world = world();
+    world.call("change_set", json!({"changes": [{"op": "create", "file_path": "d/x", "content": "x\n"}]})).ok();
+    std::fs::remove_file(world.path("d/x")).expect("removed");
+    world.put("d/mine", b"");
+    for dry in [true, false] {
+        let called = world.call("undo", json!({"dry_run": dry}));
+        called.says(": 0 paths; the next").says("[stays, as something else lies in it: d/]");
+    }
+    assert_eq!(world.tree(), ["d/", "d/mine"]);
+}
+
+#[test]
 fn what_a_set_or_an_undo_would_show_is_read_first() {
     let world = world().file(".env", "TOKEN=hunter2\n");
     for changes in
