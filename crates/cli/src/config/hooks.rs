@@ -14,7 +14,7 @@ use super::ConfigError;
 use super::change::Change;
 use super::keys::{Brought, Reads, Wrong, expected};
 use super::values::{whole, word};
-use super::yaml::{Key, Kind, Node};
+use super::yaml::{Key, Kind, Node, Spot};
 
 /// A hook as it is written; whether it may run is settled later.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub(super) struct Written {
     /// `None` is every tool.
     pub tool: Option<String>,
     pub argv: Vec<String>,
+    /// Where each of them stands.
+    pub spots: Vec<Spot>,
     pub timeout_ms: u32,
     pub on_failure: OnFailure,
 }
@@ -83,10 +85,12 @@ fn hook(node: &Node, home: Option<&str>) -> Result<Written, Wrong> {
             None => return expected(value, "deny, allow or note"),
         },
     };
-    Ok(Written { point, tool, argv: argv(needed("run")?, home)?, timeout_ms, on_failure })
+    let (argv, spots) = argv(needed("run")?, home)?;
+    Ok(Written { point, tool, argv, spots, timeout_ms, on_failure })
 }
 
-fn argv(node: &Node, home: Option<&str>) -> Result<Vec<String>, Wrong> {
+/// The program and its arguments, and where each stands.
+fn argv(node: &Node, home: Option<&str>) -> Result<(Vec<String>, Vec<Spot>), Wrong> {
     let Kind::List(items) = &node.kind else {
         return expected(node, "a list: the program and its arguments; no shell reads it");
     };
@@ -100,7 +104,7 @@ fn argv(node: &Node, home: Option<&str>) -> Result<Vec<String>, Wrong> {
     };
     let argv: Vec<String> = items.iter().map(|item| text(item).map(at_home)).collect::<Result<_, _>>()?;
     match argv.first() {
-        Some(program) if !program.is_empty() => Ok(argv),
+        Some(program) if !program.is_empty() => Ok((argv, items.iter().map(|item| item.spot).collect())),
         _ => expected(node, "a list that begins with a program"),
     }
 }
@@ -122,11 +126,11 @@ const WRAPPERS: &[&str] = &["env", "nice", "timeout", "nohup", "setsid", "stdbuf
 pub(super) fn check(layers: &[Brought], root: &Path) -> Result<(), ConfigError> {
     for Brought { layer, said } in layers {
         for said in said {
-            let Change::Hook(Written { argv, .. }) = &said.change else { continue };
+            let Change::Hook(Written { argv, spots, .. }) = &said.change else { continue };
             for (at, word) in argv.iter().enumerate().filter(|(at, _)| is_file(argv, *at, root)) {
                 let refuse = |what: &str, hint: &str| {
                     let what = format!("`{}` {what}", word.escape_debug());
-                    Err(ConfigError::Malformed { at: said.place(), what, hint: Some(hint.to_owned()) })
+                    Err(ConfigError::Malformed { at: said.place_of(spots[at]), what, hint: Some(hint.to_owned()) })
                 };
                 let below = word.strip_prefix("./").unwrap_or(word);
                 let is_bound = below.starts_with(".nika/") && !below.split('/').any(|part| part == "..");

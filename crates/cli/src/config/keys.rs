@@ -354,6 +354,14 @@ impl Said {
             None => self.at.clone(),
         }
     }
+
+    /// The same of a part of it, which may stand in another line.
+    pub fn place_of(&self, part: Spot) -> String {
+        match (self.column, self.at.rsplit_once(':')) {
+            (Some(_), Some((file, _))) => format!("{file}:{}:{}", part.line, part.column),
+            _ => self.place(),
+        }
+    }
 }
 
 /// Where text comes from, for positions.

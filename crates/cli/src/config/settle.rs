@@ -76,7 +76,7 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
 }
 
 fn hook(written: &Written, layer: nika_guard::Layer, at: &str, trusted: bool) -> Option<Hook> {
-    let Written { point, tool, argv, timeout_ms, on_failure } = written.clone();
+    let Written { point, tool, argv, timeout_ms, on_failure, .. } = written.clone();
     let command = Configured::new(argv, layer, at, trusted)?;
     Some(Hook { point, tool, command, timeout_ms, on_failure })
 }

@@ -252,6 +252,8 @@ fn hooks_that_cannot_be_meant_are_errors() {
         let said = world().file("repo/conf/rules.txt", "").project(text).refused();
         assert!(said.contains(want), "{text}: {said}");
     }
+    let said = world().user("hooks:\n  - on: before\n    run: [sh,\n      ./hook.sh]").refused();
+    assert!(said.contains("config.yaml:4:7: `./hook.sh` would be a file"), "{said}");
     for words in ["./check", "sh, check/it.sh", "python3, .nika/hooks/check"] {
         let said = world().user(&format!("hooks: [{{on: before, run: [{words}]}}]")).refused();
         assert!(said.contains("whichever repository is open"), "{words}: {said}");
