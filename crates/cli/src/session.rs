@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_contract::{PlanMode, ToolError, code, pathtext};
 use nika_guard::Budget;
-use nika_host::fs::{Former, Ledger, Seen, Shown, Stamp};
+use nika_host::fs::{FORMER_PATHS, Former, Ledger, Seen, Shown, Stamp};
 use nika_runtime::Session;
 use nika_store::{Hash, ReadEntry, SessionFile, sessions};
 use nika_tools::shell::ground::Cwd;
@@ -55,8 +55,8 @@ struct Extra {
     stamps: Vec<Stamp>,
     /// How much of them was shown, in their order. An older Nika did not keep it: nothing was, then.
     shown: Vec<Shown>,
-    /// What was seen of earlier states.
-    earlier: Vec<Earlier>,
+    /// What was seen of earlier states, the oldest first. Nika wrote it otherwise before, under another name.
+    former: Vec<Earlier>,
     /// Where the next command begins.
     cwd: Option<PathBuf>,
     /// Tool calls that were counted, while a budget bounded them.
@@ -72,7 +72,17 @@ struct Extra {
 struct Earlier {
     #[serde(with = "pathtext")]
     path: PathBuf,
-    states: Former,
+    states: Vec<(Hash, Shown)>,
+}
+
+impl Earlier {
+    fn of((path, states): (PathBuf, Former)) -> Earlier {
+        Earlier { path, states: states.into_iter().map(|(hash, shown)| (Hash(hash), shown)).collect() }
+    }
+
+    fn recall(self, ledger: &Ledger) {
+        ledger.recall(self.path, self.states.into_iter().map(|(Hash(hash), shown)| (hash, shown)).collect());
+    }
 }
 
 impl Extra {
@@ -134,9 +144,7 @@ fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) ->
             named.paths.insert(read.path.clone());
             named.objects.insert(read.path, (read.hash, read.object));
         }
-        for Earlier { path, states } in extra.earlier {
-            ledger.recall(path, states);
-        }
+        extra.former.into_iter().for_each(|earlier| earlier.recall(&ledger));
         ledger.take_changed();
         session.state.set(Arc::new(ledger));
     }
@@ -183,8 +191,8 @@ impl Opened {
             objects: HashMap::new(),
             paths: HashSet::new(),
         };
-        let earlier = ledger.former().into_iter().map(|(path, states)| Earlier { path, states }).collect();
-        let mut extra = Extra { loaded, stamps: Vec::new(), shown: Vec::new(), earlier, cwd, calls, plans, search };
+        let former = ledger.former().into_iter().map(Earlier::of).collect();
+        let mut extra = Extra { loaded, stamps: Vec::new(), shown: Vec::new(), former, cwd, calls, plans, search };
         // Until the session is saved, nobody knows that these contents are needed.
         let keeping = built.checkpoints.keeping()?;
         for (path, seen) in ledger.all() {
@@ -227,8 +235,12 @@ impl Opened {
                 extra.shown.push(shown);
             }
         }
-        let known: HashSet<PathBuf> = extra.earlier.iter().map(|one| one.path.clone()).collect();
-        extra.earlier.extend(others.earlier.into_iter().filter(|one| !known.contains(&one.path)));
+        let known: HashSet<PathBuf> = extra.former.iter().map(|one| one.path.clone()).collect();
+        others.former.retain(|one| !known.contains(&one.path));
+        // What this process let go as the oldest goes again.
+        others.former.append(&mut extra.former);
+        let too_many = others.former.len().saturating_sub(FORMER_PATHS);
+        extra.former = others.former.split_off(too_many);
         // Who changed it knows; another process's plan mode is not ended by one that never heard of it.
         if extra.plans == named.plans {
             extra.plans = others.plans;

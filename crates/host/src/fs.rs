@@ -33,7 +33,7 @@ pub(crate) use dress::{bare, dress, wear, worn, worn_by_all};
 pub use fault::errno;
 pub(crate) use fault::is_absence;
 pub use ignores::{Ignores, Outer, SearchRoot};
-pub use ledger::{Former, Ledger, Seen, Shown};
+pub use ledger::{FORMER_PATHS, Former, Ledger, Seen, Shown};
 pub use lock::{LOOK_AGAIN, Locked, PATIENCE};
 pub(crate) use names::{land, put_away};
 pub use open::{FileNow, Glance, OpenFile, Stamp, sha256};

@@ -38,7 +38,33 @@ fn what_an_undo_brings_back_counts_as_read_in_the_next_process_too() {
     }
     world.run(&in_session(EDIT)).exits(0);
     assert_eq!(world.text("a.txt"), "one\n2\n");
+    let kept = std::fs::read_to_string(world.state().join("sessions/work.json")).expect("a session");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    let hash = kept["extra"]["former"][0]["states"][0][0].as_str().expect("a hash in hex");
+    assert_eq!(hash.len(), 64);
     world.run(&[EDIT, &["--session", "other"]].concat()).exits(1).complains("NIKA-203");
+}
+
+#[test]
+fn a_session_does_not_grow_with_each_file_that_it_deletes() {
+    const FILES: usize = 300;
+    let world = world();
+    let change = |op: &str, n: usize| match op {
+        "create" => serde_json::json!({"op": "create", "file_path": format!("f/{n}"), "content": "x\n"}),
+        _ => serde_json::json!({"op": "delete", "file_path": format!("f/{n}")}),
+    };
+    for (op, some) in [("create", 0..FILES), ("delete", 0..FILES / 2), ("delete", FILES / 2..FILES)] {
+        let changes: Vec<serde_json::Value> = some.map(|n| change(op, n)).collect();
+        let set = serde_json::json!({ "changes": changes }).to_string();
+        world.run(&in_session(&["call", "change_set", "--json", &set, "--allow-write"])).exits(0);
+    }
+    let kept = std::fs::read_to_string(world.state().join("sessions/work.json")).expect("a session");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    let former = kept["extra"]["former"].as_array().expect("what was seen");
+    let last =
+        |n: usize| former.iter().any(|one| one["path"].as_str().is_some_and(|path| path.ends_with(&format!("/f/{n}"))));
+    assert_eq!(former.len(), 256, "the last ones");
+    assert!((FILES / 2..FILES).all(last));
 }
 
 #[test]

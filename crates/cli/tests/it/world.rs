@@ -88,7 +88,8 @@ impl World {
     /// The one state directory that calls in the root have made.
     pub fn state(&self) -> PathBuf {
         let mut dirs = std::fs::read_dir(self.path("state")).expect("the base").map(|entry| entry.expect("it").path());
-        dirs.find(|path| path.is_dir()).expect("a call was made")
+        // One is for all workspaces.
+        dirs.find(|path| path.is_dir() && !path.ends_with("under-way")).expect("a call was made")
     }
 }
 

@@ -87,12 +87,16 @@ pub struct Ledger {
 
 /// Earlier states of one path that are remembered.
 const FORMER_STATES: usize = 8;
+/// Paths of which earlier states are remembered. A kept session is read and written with each of its calls, and this is
+/// up to a quarter of a megabyte of it; of what is lost, the worst that follows is to be read again.
+pub const FORMER_PATHS: usize = 256;
 
 #[derive(Debug, Default)]
 struct Inner {
     seen: HashMap<PathBuf, Seen>,
-    /// What the session saw of earlier states, the last first: an undo brings one of them back.
-    former: HashMap<PathBuf, Former>,
+    /// What the session saw of earlier states, each path's last state first: an undo brings one of them back. The paths
+    /// are in the order in which they last had another state.
+    former: VecDeque<(PathBuf, Former)>,
     /// Paths that were read, and that an undo has brought to a state which the session has not seen.
     undone: HashSet<PathBuf>,
     kept: VecDeque<PathBuf>,
@@ -105,10 +109,24 @@ impl Inner {
     fn pass(&mut self, path: &Path, seen: Seen, now: Option<[u8; 32]>) {
         self.bytes -= seen.bytes.map_or(0, |bytes| bytes.len());
         let Some(hash) = seen.hash.filter(|hash| Some(*hash) != now) else { return };
-        let states = self.former.entry(path.to_path_buf()).or_default();
+        let at = self.former.iter().position(|(known, _)| known == path);
+        let mut states = at.and_then(|at| self.former.remove(at)).map(|(_, states)| states).unwrap_or_default();
         states.retain(|(known, _)| *known != hash);
         states.push_front((hash, seen.shown));
+        self.remember(path.to_path_buf(), states);
+    }
+
+    /// As the newest; the oldest goes.
+    fn remember(&mut self, path: PathBuf, mut states: Former) {
         states.truncate(FORMER_STATES);
+        self.former.push_back((path, states));
+        if self.former.len() > FORMER_PATHS {
+            self.former.pop_front();
+        }
+    }
+
+    fn former_of(&self, path: &Path) -> Option<&Former> {
+        self.former.iter().find(|(known, _)| known == path).map(|(_, states)| states)
     }
 }
 
@@ -163,7 +181,7 @@ impl Ledger {
     /// Whether the session has seen any state of `path`.
     pub fn has_met(&self, path: &Path) -> bool {
         let inner = self.inner();
-        inner.seen.contains_key(path) || inner.former.contains_key(path)
+        inner.seen.contains_key(path) || inner.former_of(path).is_some()
     }
 
     /// An undo has brought `path` to this state. The session knows it as far as it has seen the same bytes before; else
@@ -172,7 +190,7 @@ impl Ledger {
         let known = {
             let inner = self.inner();
             let current = inner.seen.get(path).filter(|seen| seen.hash == now.hash).map(|seen| seen.shown.clone());
-            let former = || inner.former.get(path)?.iter().find(|(hash, _)| Some(*hash) == now.hash);
+            let former = || inner.former_of(path)?.iter().find(|(hash, _)| Some(*hash) == now.hash);
             current.or_else(|| former().map(|(_, shown)| shown.clone()))
         };
         match known {
@@ -199,15 +217,16 @@ impl Ledger {
         self.inner().seen.iter().map(|(path, seen)| (path.clone(), seen.clone())).collect()
     }
 
-    /// What was seen of earlier states, for the same session.
+    /// What was seen of earlier states, for the same session; the path that had another state last is the last.
     pub fn former(&self) -> Vec<(PathBuf, Former)> {
-        self.inner().former.iter().map(|(path, states)| (path.clone(), states.clone())).collect()
+        self.inner().former.iter().cloned().collect()
     }
 
-    /// Takes over what another process of the session saw of earlier states of `path`.
-    pub fn recall(&self, path: PathBuf, mut states: Former) {
-        states.truncate(FORMER_STATES);
-        self.inner().former.insert(path, states);
+    /// Takes over, in that order, what another process of the session saw of earlier states of a path.
+    pub fn recall(&self, path: PathBuf, states: Former) {
+        let mut inner = self.inner();
+        inner.former.retain(|(known, _)| *known != path);
+        inner.remember(path, states);
     }
 
     /// Whether something was noted since the last call of this.
@@ -246,6 +265,28 @@ mod tests {
         assert!(!ledger.is_undone(path));
         ledger.forget_undone(Path::new("/never read"));
         assert!(!ledger.is_undone(Path::new("/never read")));
+    }
+
+    #[test]
+    fn earlier_states_of_the_paths_that_changed_last_are_remembered() {
+        let ledger = Ledger::default();
+        let path = |n: usize| PathBuf::from(format!("/{n}"));
+        for n in 0..FORMER_PATHS + 2 {
+            ledger.note(&path(n), seen(0));
+        }
+        for n in [0, 1].into_iter().chain(0..FORMER_PATHS + 2) {
+            ledger.forget(&path(n));
+            ledger.note(&path(n), seen(0));
+            if n == FORMER_PATHS {
+                ledger.forget(&path(0));
+            }
+        }
+        let known: Vec<PathBuf> = ledger.former().into_iter().map(|(path, _)| path).collect();
+        let wanted: Vec<PathBuf> = (3..=FORMER_PATHS).chain([0, FORMER_PATHS + 1]).map(path).collect();
+        assert_eq!(known, wanted);
+        let other = Ledger::default();
+        ledger.former().into_iter().for_each(|(path, states)| other.recall(path, states));
+        assert_eq!(other.former(), ledger.former());
     }
 
     #[test]
