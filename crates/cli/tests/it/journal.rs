@@ -28,6 +28,22 @@ fn what_happened_can_be_read() {
 }
 
 #[test]
+fn a_dry_run_is_not_told_as_done() {
+    let world = world().file("a.txt", "one\n");
+    let set = r#"{"changes": [{"op": "delete", "file_path": "a.txt"}], "dry_run": DRY}"#;
+    for dry in ["true", "false"] {
+        let set = set.replace("DRY", dry);
+        world.run(&["call", "change_set", "--json", &set, "--mode", "accept-edits"]).exits(0);
+    }
+    world.run(&["undo", "--dry-run"]).exits(0);
+    world.run(&["undo"]).exits(0);
+    let shown = world.run(&["log", "show"]);
+    let became = |line: &str| ["  dry run ", "  done "].into_iter().find(|word| line.contains(word));
+    let became: Vec<&str> = shown.exits(0).out.lines().filter_map(became).map(str::trim).collect();
+    assert_eq!(became, ["dry run", "done", "dry run", "done"], "{shown:?}");
+}
+
+#[test]
 fn a_changed_journal_does_not_verify() {
     let world = world().file("a.txt", "one\n");
     world.run(&["call", "read", "file_path=a.txt"]).exits(0);

@@ -48,6 +48,8 @@ struct Begun {
     tool: String,
     subject: String,
     asked: Option<String>,
+    /// Whether it answered that it only showed what it would do.
+    is_dry: bool,
 }
 
 impl Fold {
@@ -58,7 +60,7 @@ impl Fold {
         match line["event"].as_str().unwrap_or_default() {
             event::CALL_BEGUN => {
                 let tool = line["tool"].as_str().unwrap_or_default().to_owned();
-                let begun = Begun { at, tool, subject: subject(&line["arguments"]), asked: None };
+                let begun = Begun { at, tool, subject: subject(&line["arguments"]), asked: None, is_dry: false };
                 self.begun.insert(call.to_owned(), begun);
                 None
             }
@@ -68,16 +70,22 @@ impl Fold {
                 begun.asked = line["answer"].as_str().filter(|answer| *answer != "nobody").map(str::to_owned);
                 None
             }
+            event::TOOL_RESULT => {
+                self.begun.get_mut(call)?.is_dry = line["dry_run"] == true;
+                None
+            }
             event::CALL_ENDED => {
                 let begun = self.begun.remove(call).unwrap_or_else(|| Begun {
                     at,
                     tool: line["tool"].as_str().unwrap_or_default().to_owned(),
                     subject: String::new(),
                     asked: None,
+                    is_dry: false,
                 });
                 let took = line["took_us"].as_u64().unwrap_or_default();
                 let took = format!("{}.{} ms", took / 1000, took / 100 % 10);
-                Some(begun.shown(call, &verdict(line), &took))
+                let verdict = if begun.is_dry { "dry run".to_owned() } else { verdict(line) };
+                Some(begun.shown(call, &verdict, &took))
             }
             event::HOST_ASKED => {
                 let [job, host] = ["job", "host"].map(|name| line[name].as_str().unwrap_or_default());
@@ -94,11 +102,14 @@ impl Fold {
             }
             event::RECOVERED => {
                 let [outcome, advice] = ["outcome", "advice"].map(|name| line[name].as_str().unwrap_or_default());
-                let became = match line["note"].as_str() {
-                    None => format!("was settled: {outcome}"),
-                    Some(note) => unsettled(outcome, note, advice),
+                let set = line["change_set"].as_str().unwrap_or_default();
+                let said = match line["note"].as_str() {
+                    // It need not have been interrupted.
+                    None if line["left"].is_array() => format!("change set {set} {outcome}"),
+                    None => format!("an interrupted change set was settled: {outcome}"),
+                    Some(note) => format!("an interrupted change set {}", unsettled(outcome, note, advice)),
                 };
-                Some(format!("{}  an interrupted change set {became}", time::readable(at)))
+                Some(format!("{}  {}", time::readable(at), text::harmless(&said)))
             }
             _ => None,
         }
@@ -162,6 +173,26 @@ mod tests {
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["1970-01-01", "00:00:00Z", "edit", "a.rs", "done", "(asked:", "yes)", "1.2", "ms", "c1"]);
         assert!(fold.rest().is_empty());
+    }
+
+    #[test]
+    fn a_dry_run_is_told_from_what_was_done() {
+        for (answer, want) in [("ToolResult", "dry run"), ("Undone", "done")] {
+            let mut fold = Fold::default();
+            fold.take(&json!({"at": 0, "event": "CallBegun", "call": "c1", "tool": "undo", "arguments": {}}));
+            fold.take(&json!({"at": 1, "event": answer, "call": "c1", "dry_run": answer == "ToolResult"}));
+            let ended = json!({"at": 2, "event": "CallEnded", "call": "c1", "tool": "undo", "ok": true});
+            let line = fold.take(&ended).expect("the call has ended");
+            assert!(line.contains(&format!("  {want} ")), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_set_left_is_told_by_itself() {
+        let line =
+            json!({"at": 0, "event": "Recovered", "change_set": "c1", "outcome": "left a\u{1b}, …", "left": ["a"]});
+        let shown = Fold::default().take(&line).expect("a line");
+        assert!(shown.ends_with("  change set c1 left a\u{241b}, …"), "{shown}");
     }
 
     #[test]
