@@ -26,6 +26,9 @@ pub fn tell(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
         if let Outcome::Refused(_) | Outcome::RolledBackInPart = &recovered.outcome {
             out::complain(&format!("note: change set {} was interrupted and {}", recovered.call, recovered.outcome));
         }
+        if let Outcome::Littered(_) = &recovered.outcome {
+            out::complain(&format!("note: change set {} {}", recovered.call, recovered.outcome));
+        }
         runtime.note_settled(&line(&recovered, checkpoints));
     };
     for recovered in files.take_recovered() {
@@ -49,6 +52,9 @@ fn line(recovered: &Recovered, checkpoints: Option<&Checkpoints>) -> Map<String,
         fields.insert("note".into(), note.display().to_string().into());
         fields.insert("advice".into(), advice(call, why).into());
     }
+    if let Outcome::Littered(left) = outcome {
+        fields.insert("left".into(), left.iter().map(|path| path.display().to_string()).collect());
+    }
     fields.insert("outcome".into(), outcome.to_string().into());
     fields
 }
@@ -69,6 +75,11 @@ fn advice(call: &str, why: &Why) -> String {
         Why::Away(_) => format!(
             "{mixed}; the first start that finds it there again settles that; remove the note if it never comes back"
         ),
+        Why::Busy => {
+            format!(
+                "{mixed}, unless one of them is still making it; the next start, and a call that changes files, try once more"
+            )
+        }
         Why::Failed(_) => format!("{mixed}; the next start tries once more"),
     }
 }

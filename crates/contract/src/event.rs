@@ -206,8 +206,10 @@ pub const TABLE: &[Event] = &[
     Event { name: UNDONE, when: "a change was taken back", fields: "call, undone (the call taken back), paths" },
     Event {
         name: RECOVERED,
-        when: "a change set that a kill interrupted was finished or rolled back, or is left as it stands; that at each start",
-        fields: "change_set, outcome; of one that is left: note (the file that says what was under way), advice",
+        when: "a change set that a kill interrupted was finished or rolled back, or is left as it stands, that at each start; \
+               or one could not remove all that it had beside its files",
+        fields: "change_set, outcome; of one that is left: note (the file that says what was under way), advice; of what \
+                 could not be removed: left (its paths)",
     },
     Event {
         name: CALL_ENDED,

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::durability::{empty, nika, traced};
+use crate::durability::{answered, empty, nika, traced};
 use crate::durability_dirs::{all, runs};
 use crate::peer::{Peer, text};
 use crate::world::Ran;
@@ -197,6 +197,13 @@ fn what_could_not_be_removed_beside_a_set_is_removed_by_the_next_start() {
             assert!(status.success(), "{kind} in {place}");
             let is_beside = kind == "beside" || place == "/dev/shm";
             assert_eq!(!names(root).is_empty(), is_beside, "{kind} in {place}: {:?}", all(root));
+            if is_beside {
+                // It was made: nothing interrupted it.
+                let log = Scene { root, state: state.path(), old: Vec::new(), new: Vec::new() };
+                let log = log.run(&["log", "show", "recovery"]);
+                log.says("  change set ").says(" left ");
+                assert!(!log.out.contains("interrupted"), "{log:?}");
+            }
             // What others do after it is done is theirs, whatever its note says.
             fs::write(root.join("b.txt"), "theirs\n").expect("written");
             runs(root, state.path(), &["call", "list_dir"]);
@@ -204,6 +211,29 @@ fn what_could_not_be_removed_beside_a_set_is_removed_by_the_next_start() {
             assert_eq!(fs::read_to_string(root.join("b.txt")).expect("there"), "theirs\n");
             assert!(noted(state.path(), "sets", ".json").is_empty() && noted(state.path(), "under-way", "").is_empty());
         }
+    }
+}
+
+/// The lock is one for all workspaces: it is taken a few times, as by calls that change files elsewhere.
+#[test]
+fn a_start_waits_for_its_turn_to_settle_a_set_and_says_where_it_cannot() {
+    for (kind, set) in sets() {
+        let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let Some((scene, note)) = Scene::killed(root.path(), state.path(), kind, &set) else { return };
+        let mixed = scene.standing();
+        let lock = scene.state.join("state/lock");
+        assert!(lock.exists(), "it was taken before");
+        let starts = |fault: &str| {
+            let (lock, fault) = (lock.to_string_lossy(), format!("inject=flock:{fault}"));
+            let options = ["-o", "/dev/null", "-P", &lock, "-e", "trace=flock", "-e", &fault];
+            answered(scene.root, scene.state, &options, &["call", "list_dir"]).map(Ran::of)
+        };
+        let Some(ran) = starts("error=ENOLCK") else { return };
+        ran.exits(0).complains("is not settled").complains("No locks available").complains(&note.display().to_string());
+        assert_eq!(scene.standing(), mixed, "{kind}");
+        let Some(ran) = starts("error=EAGAIN:when=1..5") else { return };
+        assert_eq!(ran.exits(0).err, "");
+        assert!(scene.standing() == scene.new && !note.exists(), "{kind}: {:?}", scene.standing());
     }
 }
 

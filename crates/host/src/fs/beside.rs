@@ -1,6 +1,6 @@
 //! Change sets of other workspaces over the same files: one root may lie in another's, and a kill leaves the files of both
 //! between two states. So while a set is under way its workspace is noted in one place for all, with its roots, and
-//! whoever starts over any of these files settles it, unless somebody changes files just then.
+//! whoever starts over any of these files settles it.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -61,7 +61,7 @@ impl Workspace {
         if state == self.state || !roots.iter().any(meets) {
             return None;
         }
-        // It settles what is left as it opens, unless somebody is at work there.
+        // It settles what is left as it opens.
         let other = Workspace::open(Settings {
             roots,
             readable: Vec::new(),

@@ -18,7 +18,7 @@ use super::inflight::OwnNote;
 use super::recovered::Why;
 use super::{Recovered, Workspace, errno};
 
-/// How long a call waits for another process to finish its change.
+/// How long a call, or a start that has a set to settle, waits for other processes to finish their changes.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it looks. A change of one file takes a fraction of this.
 pub const LOOK_AGAIN: Duration = Duration::from_micros(500);

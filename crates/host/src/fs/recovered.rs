@@ -20,6 +20,14 @@ pub struct Recovered {
     pub is_void: bool,
 }
 
+impl Recovered {
+    /// One that is left as its note says.
+    pub(super) fn left(note: PathBuf, why: Why) -> Recovered {
+        let call = note.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Recovered { call, outcome: Outcome::Left { note, why }, is_void: false }
+    }
+}
+
 /// What became of an interrupted set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -33,7 +41,7 @@ pub enum Outcome {
     RolledBackInPart,
     /// Nothing of it, as what was to come was not what was judged, in these words.
     Refused(String),
-    /// Settled, but for these temporary names, which could not be removed.
+    /// These temporary names, which could not be removed: also of a set that was made without an interruption.
     Littered(Vec<PathBuf>),
     /// Whatever the kill left.
     Left {
@@ -53,6 +61,8 @@ pub enum Why {
     Newer,
     /// This directory is not there, or another one stands there.
     Away(PathBuf),
+    /// Others changed files for as long as a start waits.
+    Busy,
     /// Something else is in the way, in these words.
     Failed(String),
 }
@@ -69,12 +79,15 @@ impl fmt::Display for Outcome {
             Outcome::Refused(why) => write!(f, "rolled back: {why}"),
             Outcome::Littered(left) => {
                 let left: Vec<String> = left.iter().map(|path| path.display().to_string()).collect();
-                write!(f, "settled; each start tries to remove what it left: {}", left.join(", "))
+                write!(f, "left {}, which could not be removed; each start tries that again", left.join(", "))
             }
             Outcome::Left { why: Why::Unreadable, .. } => f.write_str("its note cannot be read"),
             Outcome::Left { why: Why::Newer, .. } => f.write_str("a newer Nika wrote its note"),
             Outcome::Left { why: Why::Away(dir), .. } => {
                 write!(f, "{} is not the directory in which it was begun, as if that were not mounted", dir.display())
+            }
+            Outcome::Left { why: Why::Busy, .. } => {
+                f.write_str("other processes of Nika kept changing files, and its turn did not come")
             }
             Outcome::Left { why: Why::Failed(why), .. } => f.write_str(why),
         }
@@ -102,13 +115,71 @@ impl Locked<'_> {
         if self.state.left.insert(note.clone(), why.clone()).as_ref() == Some(&why) {
             return;
         }
-        let call = note.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        self.files.tell(Recovered { call, outcome: Outcome::Left { note, why }, is_void: false });
+        self.files.tell(Recovered::left(note, why));
     }
 
     /// Whether this is the note of a set that a start can settle: this one's or a newer Nika's, now or later.
     pub(super) fn can_be_settled(&self, note: &Path) -> bool {
         let is_set = note.extension().is_some_and(|ext| ext == "json");
         is_set && self.state.left.get(note) != Some(&Why::Unreadable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::Duration;
+
+    use rustix::fs::{FlockOperation, flock};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::overlay::tests::World;
+
+    /// Any other workspace, as the lock is one for all.
+    fn somebody_has_the_lock(world: &World) -> File {
+        let file = File::create(world.files().own_state().join("lock")).unwrap();
+        flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        file
+    }
+
+    fn noted(world: &World, more: &[(&str, Value)]) -> PathBuf {
+        let mut note = json!({"version": 1, "call": "c1", "phase": "staging", "steps": []});
+        more.iter().for_each(|(name, value)| note[*name] = value.clone());
+        let file = world.state.join("sets/c1.json");
+        std::fs::write(&file, note.to_string()).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_set_whose_turn_does_not_come_is_told() {
+        let world = World::new();
+        let files = world.files();
+        let lock = somebody_has_the_lock(&world);
+        let note = noted(&world, &[]);
+        files.recover(Duration::ZERO);
+        assert_eq!(files.take_recovered(), [Recovered::left(note.clone(), Why::Busy)]);
+        drop(lock);
+        files.recover(Duration::ZERO);
+        let rolled_back = Recovered { call: "c1".into(), outcome: Outcome::RolledBack, is_void: true };
+        assert_eq!(files.take_recovered(), [rolled_back]);
+        assert!(!note.exists());
+    }
+
+    #[test]
+    fn a_start_that_can_settle_nothing_waits_for_nobody() {
+        let patience = Duration::from_secs(3600);
+        for (of, more, why) in [
+            ("a newer Nika", ("version", json!(2)), Some(Why::Newer)),
+            ("a set that is made", ("is_rest", json!(true)), None),
+        ] {
+            let world = World::new();
+            let files = world.files();
+            let _lock = somebody_has_the_lock(&world);
+            let note = noted(&world, &[more]);
+            files.recover(patience);
+            let told: Vec<Recovered> = why.map(|why| Recovered::left(note, why)).into_iter().collect();
+            assert_eq!(files.take_recovered(), told, "{of}");
+        }
     }
 }

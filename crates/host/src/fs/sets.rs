@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nika_contract::{Kind, ToolError, code};
 use nika_guard::Place;
@@ -18,8 +19,9 @@ use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
 use super::dirs::{Emptied, Made};
 use super::dress::{bare, worn_by_all};
+use super::recovered::Why;
 use super::unheld::AS_IT_WAS;
-use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, is_guarded, sha256};
+use super::{Change, Expect, Fsync, Locked, NotMade, Recovered, Stamp, Workspace, Written, is_guarded, sha256};
 use crate::moves::{
     Act, Ground, Holds, Identity, Intent, Judged, Mover, Parents, Phase, Step, Stray, is_overlay, settle, wanted,
 };
@@ -366,15 +368,27 @@ impl Locked<'_> {
 }
 
 impl Workspace {
-    /// Settles what an interrupted change set left, at start. Whoever holds the lock now has settled it
-    /// already, so nobody waits here.
-    pub(super) fn recover(&self) {
-        overlay::orphans(&self.state, &wanted(&self.sets_dir()));
+    /// Settles what interrupted change sets left, at start. The lock is one for all workspaces, and who holds it settles
+    /// only those of its own: where one is to be settled here, this waits for it. Nothing else is worth waiting for, as what
+    /// lies beside whole files does no harm.
+    pub(super) fn recover(&self, patience: Duration) {
+        let wanted = wanted(&self.sets_dir());
+        overlay::orphans(&self.state, &wanted);
         scratch::orphans(&self.state);
         self.roots().for_each(sandbox::clear_left);
         let empty = std::fs::read_dir(self.sets_dir()).is_ok_and(|mut entries| entries.next().is_none());
-        if !empty {
-            drop(self.lock_within(std::time::Duration::ZERO));
+        if empty {
+            return;
+        }
+        let can_be_settled = wanted.unsettled.iter().any(|(_, unusable)| unusable.is_none());
+        let why = match self.lock_within(if can_be_settled { patience } else { Duration::ZERO }) {
+            Ok(Some(_)) => return,
+            Ok(None) => Why::Busy,
+            Err(error) => Why::Failed(error.message),
+        };
+        // The set of a process that lives may have been made meanwhile.
+        for (note, unusable) in wanted.unsettled.into_iter().filter(|(note, _)| note.exists()) {
+            self.tell(Recovered::left(note, unusable.unwrap_or_else(|| why.clone())));
         }
     }
 

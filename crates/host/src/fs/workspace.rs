@@ -120,7 +120,7 @@ impl Workspace {
             recovered: Mutex::default(),
             twins: Mutex::default(),
         };
-        workspace.recover();
+        workspace.recover(super::PATIENCE);
         Ok(workspace)
     }
 

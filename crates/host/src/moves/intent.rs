@@ -98,8 +98,8 @@ impl Locked<'_> {
     /// Ends a set: its note goes, unless something is left to be removed. That is tried again by the next start.
     pub(crate) fn end(&mut self, note: &Path, intent: &Intent, strays: Vec<Stray>) {
         let Some(rest) = intent.rest(strays) else { return self.finish(note) };
-        // None of it could be removed this time either.
-        if intent.is_settled && rest.left().count() == intent.left().count() {
+        // None of it could be removed this time either. By their names: where one went another may have come.
+        if intent.is_settled && rest.left().eq(intent.left()) {
             return;
         }
         if !intent.is_settled {
@@ -181,6 +181,8 @@ pub(crate) struct Wanted {
     named: Vec<PathBuf>,
     /// When the last intent was written that does not tell us which it names: one that is older.
     may_be: Option<SystemTime>,
+    /// Notes of moves that are not settled, and why one cannot be used, if it cannot.
+    pub(crate) unsettled: Vec<(PathBuf, Option<Why>)>,
 }
 
 impl Wanted {
@@ -197,10 +199,16 @@ pub(crate) fn wanted(sets: &Path) -> Wanted {
     let entries = std::fs::read_dir(sets).into_iter().flatten().flatten().map(|entry| entry.path());
     for note in entries.filter(|path| path.extension().is_some_and(|ext| ext == "json")) {
         match read_note::<Intent>(&note, VERSION) {
-            Ok(intent) => wanted.named.extend(intent.scratch.into_iter().map(|Named(dir)| dir)),
-            Err(_) => {
+            Ok(intent) => {
+                wanted.named.extend(intent.scratch.into_iter().map(|Named(dir)| dir));
+                if !intent.is_settled {
+                    wanted.unsettled.push((note, None));
+                }
+            }
+            Err(why) => {
                 let written = std::fs::metadata(&note).and_then(|meta| meta.modified()).ok();
                 wanted.may_be = wanted.may_be.max(written);
+                wanted.unsettled.push((note, Some(why)));
             }
         }
     }
@@ -251,6 +259,30 @@ mod tests {
         std::fs::remove_dir(&stray).unwrap();
         assert_eq!(outcomes(&world.files()), []);
         assert!(!note.exists());
+    }
+
+    /// As many are left then as were before.
+    #[test]
+    fn what_is_left_is_noted_by_name() {
+        let world = World::new();
+        let [gone, came] = [temp_name(), temp_name()].map(|name| world.root.join(name));
+        let note = world.state.join("sets/c1.json");
+        let named = |dir: &Path| vec![Named(dir.to_path_buf())];
+        let settled = Intent { is_settled: true, ..Intent::new("c1") };
+        world.with(|locked, _| {
+            std::fs::create_dir(&came).unwrap();
+            let before = Intent { scratch: named(&gone), ..settled };
+            locked.save(&note, &before).unwrap();
+            let stray = {
+                let mut parents = Parents::default();
+                let at = parents.of(locked.files(), &came, false).unwrap();
+                let there = Identity::of(&rustix::fs::lstat(&came).unwrap());
+                Stray::unless_removed(&at, &came, there).expect("it is a directory")
+            };
+            locked.end(&note, &before, vec![stray]);
+            let noted: Intent = read_note(&note, VERSION).unwrap();
+            assert_eq!(noted.left().collect::<Vec<_>>(), [came.as_path()]);
+        });
     }
 
     /// As it was before a note said where it was begun, what was judged and what could not be removed.
