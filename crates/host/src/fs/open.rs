@@ -45,6 +45,11 @@ impl Stamp {
         (self.dev, self.ino, self.size, self.mtime) == (other.dev, other.ino, other.size, other.mtime)
     }
 
+    /// The same, were its time the one that somebody set.
+    pub(crate) fn with_mtime(self, mtime: (i64, u64)) -> Stamp {
+        Stamp { mtime, ..self }
+    }
+
     /// Whether both are one file, whatever happened to it.
     pub(crate) fn same_file(&self, other: &Stamp) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)

@@ -1,7 +1,7 @@
 //! Whether others wrote to what is in a directory that was moved away, or put something there, since it was looked at. With the
 //! directory that would go, too.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -22,8 +22,9 @@ pub(crate) struct Looked {
     pub(crate) began: (i64, u64),
     /// By device and inode.
     pub(crate) seen: HashMap<(u64, u64), Stamp>,
-    /// Files of which the moves take another name away, or give them one: that changes the time of their last change.
-    pub(crate) renamed: HashSet<(u64, u64)>,
+    /// Files of which the moves take another name away, or give them one, which changes the time of their last change; and the
+    /// time of what they hold, where they set it.
+    pub(crate) renamed: HashMap<(u64, u64), Option<(i64, u64)>>,
 }
 
 impl Looked {
@@ -65,10 +66,12 @@ impl Looked {
     /// A file whose other name goes still has the size and time that it had. Whether that time has come yet says nothing.
     fn is_other(&self, stat: &Stat) -> bool {
         let now = Stamp::from(stat);
-        match self.seen.get(&now.inode()) {
-            Some(seen) if self.renamed.contains(&now.inode()) => !seen.same_content(&now),
-            Some(seen) => *seen != now,
-            None => now.changed() > self.began,
+        match (self.seen.get(&now.inode()), self.renamed.get(&now.inode())) {
+            (Some(seen), Some(set)) => {
+                !seen.same_content(&now) && !set.is_some_and(|time| seen.with_mtime(time).same_content(&now))
+            }
+            (Some(seen), None) => *seen != now,
+            (None, _) => now.changed() > self.began,
         }
     }
 }

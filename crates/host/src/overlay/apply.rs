@@ -4,7 +4,7 @@
 //! permit ─▶ nobody else's change is overwritten ─▶ pre-images ─▶ intent ─▶ moves ─▶ done
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -585,7 +585,7 @@ impl Changes<'_> {
     }
 
     /// What was seen when the layer was read.
-    fn looked(&self, renamed: &HashSet<(u64, u64)>) -> Looked {
+    fn looked(&self, renamed: &HashMap<(u64, u64), Option<(i64, u64)>>) -> Looked {
         let seen = self.entries.iter().filter_map(|entry| entry.stamp).map(|stamp| (stamp.inode(), stamp));
         Looked { began: self.layer.began, seen: seen.collect(), renamed: renamed.clone() }
     }
@@ -657,13 +657,21 @@ impl Changes<'_> {
     }
 }
 
-/// Files of which moves take names away, or give them some, by device and inode.
-fn renamed(layers: &[Changes<'_>], joined: &[Joined]) -> HashSet<(u64, u64)> {
-    let mut all: HashSet<(u64, u64)> = joined.iter().flat_map(Joined::inodes).collect();
+/// Files of which moves take names away, or give them some, by device and inode; and the time that they set.
+fn renamed(layers: &[Changes<'_>], joined: &[Joined]) -> HashMap<(u64, u64), Option<(i64, u64)>> {
+    let mut all: HashMap<(u64, u64), Option<(i64, u64)>> =
+        joined.iter().flat_map(Joined::inodes).map(|inode| (inode, None)).collect();
     for changes in layers {
-        let moved: HashSet<&Path> = changes.moves.iter().map(|one| &*one.path).collect();
-        let is_moved = |entry: &&Entry| entry.was != Some(Kind::Directory) && moved.contains(&*entry.path);
-        all.extend(changes.entries.iter().filter(is_moved).filter_map(|entry| Some(entry.stamp?.inode())));
+        let moved: HashMap<&Path, &Move> = changes.moves.iter().map(|one| (&*one.path, one)).collect();
+        for entry in changes.entries.iter().filter(|entry| entry.was != Some(Kind::Directory)) {
+            let (Some(one), Some(stamp)) = (moved.get(&*entry.path), entry.stamp) else { continue };
+            let set = match one.act {
+                Act::Set { mtime, .. } => mtime,
+                Act::Put | Act::Swap | Act::Remove => None,
+            };
+            let known = all.entry(stamp.inode()).or_default();
+            *known = set.or(*known);
+        }
     }
     all
 }

@@ -37,6 +37,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "mkdir deps keep; echo bin >deps/p; ln deps/p p; echo b >keep/a; ln keep/a deps/a; echo c >deps/c; ln deps/c c",
         "rm p; echo new >p; rm -rf deps; mkdir deps; echo q >deps/q; rm c; ln keep/a b",
     ),
+    (
+        "a directory goes, and a file in it has a name outside that is given a time, other rights, or one and the other",
+        "mkdir deps; for a in a b c; do echo $a >deps/$a; ln deps/$a $a; done",
+        "touch -d 2001-02-03 a c; chmod 700 b c; rm -rf deps",
+    ),
     ("names of one file", "true", "mkdir -p deps; echo bin >deps/p-1; ln deps/p-1 p; echo o >o; ln o deps/o2"),
     (
         "more names for a file",
