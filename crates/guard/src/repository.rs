@@ -30,6 +30,8 @@ pub struct Repository {
     /// Places outside of the workspace that git reads since what lies in it says so: another's repository or files, where
     /// its links lead.
     pub elsewhere: Vec<PathBuf>,
+    /// Those that it reads only to verify signatures: the lists of who may sign.
+    pub signers: Vec<PathBuf>,
     /// Why not all of it could be read.
     pub unknown: Option<String>,
 }

@@ -174,3 +174,78 @@ fn what_git_reads_elsewhere_for_the_sake_of_a_nested_repository_is_asked_about()
         assert!(ran.err.contains("other"), "{command}: {ran:?}");
     }
 }
+
+/// A repository of one commit, and beside the workspace a file of others.
+fn beside_others() -> World {
+    let world = world().file("a.txt", "mine\n");
+    git(&world.root(), &["init", "-q"]);
+    git(&world.root(), &["add", "."]);
+    git(&world.root(), &["commit", "-q", "-m", "begin"]);
+    fs::write(world.path("other"), "theirs\n").expect("written");
+    world
+}
+
+/// Whether the command is asked about, as it would read the file of others.
+fn asks_for_others(world: &World, command: &str) {
+    let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+    ran.exits(3);
+    assert!(ran.err.contains("other") && !ran.out.contains("theirs"), "{command}: {ran:?}");
+}
+
+#[test]
+fn a_link_that_was_planted_in_a_repository_shows_nothing_unasked() {
+    for (link, commands) in [
+        ("rebase-merge/done", &["git status", "git commit -m x"][..]),
+        ("rebase-merge/git-rebase-todo", &["git status"]),
+        ("rebase-merge/head-name", &["git status"]),
+        ("worktrees/x/locked", &["git worktree list -v"]),
+        ("worktrees/x/gitdir", &["git worktree list -v"]),
+        ("branches/zz", &["git remote get-url zz", "git ls-remote --get-url zz"]),
+        ("rebase-apply/0001", &["git am --show-current-patch"]),
+    ] {
+        let world = beside_others();
+        let link = world.root().join(".git").join(link);
+        fs::create_dir_all(link.parent().expect("a parent")).expect("made");
+        symlink(world.path("other"), link).expect("a link");
+        commands.iter().for_each(|command| asks_for_others(&world, command));
+    }
+    let world = beside_others();
+    symlink(world.path("other"), world.root().join(".git/tags")).expect("a link");
+    world.run(&["call", "bash", "command=git status --short"]).exits(0);
+}
+
+#[test]
+fn a_file_that_a_setting_names_is_asked_about_however_it_is_written() {
+    let world = beside_others();
+    let set = |dir: &str, key: &str, value: &str| git(&world.root().join(dir), &["config", key, value]);
+    for value in ["~root/.gitconfig", "%(prefix)/../../etc/hostname"] {
+        set("", "format.signatureFile", value);
+        let ran = world.run(&["call", "bash", "command=git format-patch --stdout -1"]);
+        ran.exits(3);
+        assert!(ran.err.contains(value), "{ran:?}");
+    }
+    set("", "format.signatureFile", "../other");
+    asks_for_others(&world, "git format-patch --stdout -1");
+    asks_for_others(&world, "git format-patch -1");
+    git(&world.root(), &["config", "--unset", "format.signatureFile"]);
+    git(&world.root(), &["init", "-q", "r"]);
+    set("r", "format.signatureFile", "../other");
+    world.run(&["call", "bash", "command=git -C r status --short"]).exits(0);
+    set("r", "core.worktree", "../..");
+    asks_for_others(&world, "git -C r format-patch --stdout -1");
+}
+
+#[test]
+fn who_may_sign_is_asked_about_where_signatures_are_verified() {
+    let world = beside_others();
+    let other = world.path("other");
+    for key in ["gpg.ssh.allowedSignersFile", "gpg.ssh.revocationFile", "commit.template", "http.cookieFile"] {
+        git(&world.root(), &["config", key, &other.display().to_string()]);
+    }
+    for command in ["git status --short", "git log --oneline", "git diff", "git show --stat", "git branch"] {
+        world.run(&["call", "bash", &format!("command={command}")]).exits(0);
+    }
+    for command in ["git log --show-signature", "git log --format=%G?", "git verify-commit HEAD"] {
+        asks_for_others(&world, command);
+    }
+}

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nika_guard::repository::{Repositories, Repository, Setting, config};
 use rustix::fs::OFlags;
 
-use self::elsewhere::Bounds;
+use self::elsewhere::{Bounds, Set};
 use super::{Personal, index, leads};
 
 /// Bytes of one configuration. 1 MiB: a clone of thousands of branches has some hundred kilobytes.
@@ -93,8 +93,14 @@ impl Repositories for Finder {
     fn at(&self, dir: &Path) -> Arc<Repository> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let found = seen.entry(dir.to_owned()).or_insert_with(|| {
-            let mut look = Look { finder: self, found: Repository::default(), visited: HashSet::new(), included: 0 };
-            look.all(dir);
+            let mut look = Look {
+                finder: self,
+                dir: dir.to_owned(),
+                found: Repository::default(),
+                visited: HashSet::new(),
+                included: 0,
+            };
+            look.all();
             Arc::new(look.found)
         });
         Arc::clone(found)
@@ -181,6 +187,8 @@ impl Repositories for Finder {
 /// One look.
 struct Look<'f> {
     finder: &'f Finder,
+    /// Where the command begins.
+    dir: PathBuf,
     found: Repository,
     visited: HashSet<PathBuf>,
     /// Files that were included so far.
@@ -194,12 +202,12 @@ pub(super) struct Found {
 }
 
 impl Look<'_> {
-    fn all(&mut self, dir: &Path) {
+    fn all(&mut self) {
         for file in &self.finder.personal {
             self.file(file, true, 0);
         }
         // A directory that the command makes first lies in the repository of those above it.
-        let Some(dir) = dir.ancestors().find_map(|dir| dir.canonicalize().ok()) else { return };
+        let Some(dir) = self.dir.ancestors().find_map(|dir| dir.canonicalize().ok()) else { return };
         match discover(&dir) {
             Ok(Some(found)) => self.repository(found),
             Ok(None) => {}
@@ -236,18 +244,26 @@ impl Look<'_> {
             return;
         }
         let found = Found { git, top };
-        match self.bounds().read_by(&found, &common, &own) {
+        let set = Set::new(&own, &found, &self.dir);
+        match self.bounds().read_by(&found, &common, &set) {
             Ok(places) => self.found.elsewhere.extend(places),
             Err(why) => return self.unknown(why),
         }
-        let Found { git, top } = found;
+        match self.bounds().read_for_signatures(&found, &set) {
+            Ok(places) => self.found.signers.extend(places),
+            Err(why) => return self.unknown(why),
+        }
         // Each value counts, not the last alone: that may stand in a file whose condition git finds false.
         let values = |key: &'static str| own.iter().filter(move |setting| setting.key == key).map(|s| s.value.as_str());
-        let mut tops = vec![top];
-        tops.extend(values("core.worktree").map(|place| git.join(place)));
-        let home = self.finder.home.as_deref();
-        let configured = values("core.hookspath").filter_map(|dir| leads::written(dir, home));
-        let configured = configured.flat_map(|dir| tops.iter().map(move |top| top.join(&dir)));
+        let mut configured = Vec::new();
+        for value in values("core.hookspath") {
+            for reading in leads::readings(value) {
+                let Some(hooks) = leads::written(reading, self.finder.home.as_deref()) else {
+                    return self.unknown(format!("`core.hookspath` leads to `{value}`"));
+                };
+                configured.extend(set.stands.iter().map(|dir| dir.join(&hooks)));
+            }
+        }
         for dir in std::iter::once(common.join("hooks")).chain(configured) {
             let hook = dir.join("post-index-change");
             if hook.exists() {
@@ -260,8 +276,8 @@ impl Look<'_> {
         if formats.any(|other| other != long) {
             return self.unknown(format!("{} has two formats of objects", common.display()));
         }
-        match linked(&git, long) {
-            Ok(links) => tops.iter().for_each(|top| links.iter().for_each(|link| self.submodule(&top.join(link)))),
+        match linked(&found.git, long) {
+            Ok(links) => set.tops(&found).for_each(|top| links.iter().for_each(|link| self.submodule(&top.join(link)))),
             Err(why) => self.unknown(why),
         }
         self.modules(&common.join("modules"));
@@ -321,11 +337,10 @@ impl Look<'_> {
                 self.found.settings.push(Setting { key, value, own });
                 continue;
             }
-            let included = match (value.strip_prefix("~/"), &self.finder.home) {
-                (Some(below), Some(home)) => home.join(below),
-                (None, _) if !value.starts_with(['~', '%']) => path.parent().unwrap_or(Path::new("/")).join(&value),
-                _ => return self.unknown(format!("{} includes `{value}`", path.display())),
+            let Some(included) = leads::written(&value, self.finder.home.as_deref()) else {
+                return self.unknown(format!("{} includes `{value}`", path.display()));
             };
+            let included = path.parent().unwrap_or(Path::new("/")).join(included);
             if depth == INCLUDES {
                 return self.unknown(format!("{} includes more than {INCLUDES} deep", path.display()));
             }

@@ -6,6 +6,7 @@
 
 use std::cell::OnceCell;
 use std::fs;
+use std::iter::once;
 use std::path::{Component, Path, PathBuf};
 
 use nika_guard::repository::config;
@@ -43,6 +44,8 @@ const HOOKS: &[&str] = &[
 ];
 /// The longest configuration that is read. 64 MiB: git itself knows no bound.
 const LONGEST: u64 = 64 << 20;
+/// Where gits were installed (`%(prefix)`).
+const PREFIXES: &[&str] = &["/usr", "/usr/local", "/opt/homebrew"];
 /// Links that are followed on one way, as the kernel does.
 const LINKS: usize = 40;
 
@@ -109,7 +112,8 @@ impl Leads {
             let end = follow(file, &mut out);
             included.push(end);
         }
-        for hooks in all.hooks.iter().filter_map(|text| written(text, self.person.home())) {
+        let hooks = all.hooks.iter().flat_map(|text| readings(text));
+        for hooks in hooks.flat_map(|text| may_be(text, self.person.home())) {
             for top in &tops {
                 let end = follow(&top.join(&hooks), &mut out);
                 // What holds the work tree holds more than hooks.
@@ -168,10 +172,11 @@ impl Configured {
                     && depth < INCLUDES
                     && self.included.len() < INCLUDED =>
                 {
-                    let Some(to) = written(&value, home) else { continue };
-                    let to = file.parent().unwrap_or(Path::new("/")).join(to);
-                    self.included.push(to.clone());
-                    self.add(&to, home, depth + 1);
+                    for to in readings(&value).flat_map(|value| may_be(value, home)) {
+                        let to = file.parent().unwrap_or(Path::new("/")).join(to);
+                        self.included.push(to.clone());
+                        self.add(&to, home, depth + 1);
+                    }
                 }
                 _ => {}
             }
@@ -184,14 +189,36 @@ pub(super) fn includes(key: &str) -> bool {
     key == "include.path" || key.starts_with("includeif.") && key.ends_with(".path")
 }
 
-/// The path that a setting names: `~/` is the home. What is below another's home, or where git was installed, is no
-/// concern of a work tree.
+/// How gits read a setting that names a file: with what says that it may be missing, and, the newer ones, without. An
+/// empty one names none.
+pub(super) fn readings(value: &str) -> impl Iterator<Item = &str> {
+    let newer = value.strip_prefix(":(optional)");
+    once(value).chain(newer).filter(|value| !value.is_empty())
+}
+
+/// The path that a setting names; `~/` is the home. None where that cannot be told: below the home of another, or where git
+/// was installed.
 pub(super) fn written(value: &str, home: Option<&Path>) -> Option<PathBuf> {
-    let value = value.strip_prefix(":(optional)").unwrap_or(value);
-    match (value.strip_prefix("~/"), home) {
-        (Some(below), home) => home.map(|home| home.join(below)),
-        (None, _) => (!value.is_empty() && !value.starts_with(['~', '%'])).then(|| PathBuf::from(value)),
+    match value.strip_prefix("~/") {
+        Some(below) => home.map(|home| home.join(below)),
+        None => (!value.starts_with(['~', '%'])).then(|| PathBuf::from(value)),
     }
+}
+
+/// The same, with all that it may be: any name is taken for that of the person and of who lives beside them.
+fn may_be(value: &str, home: Option<&Path>) -> Vec<PathBuf> {
+    let known = written(value, home);
+    if known.is_some() {
+        return known.into_iter().collect();
+    }
+    if let Some(below) = value.strip_prefix("%(prefix)/") {
+        return PREFIXES.iter().map(|prefix| Path::new(prefix).join(below)).collect();
+    }
+    let Some((Some(name), home)) = value.strip_prefix('~').map(|name| name.split_once('/')).zip(home) else {
+        return Vec::new();
+    };
+    let (name, below) = name;
+    once(home.join(below)).chain(home.parent().map(|homes| homes.join(name).join(below))).collect()
 }
 
 /// Where the absolute `path` leads, and the links on the way: each of them could be made to lead elsewhere. What does
@@ -252,6 +279,12 @@ mod tests {
             ("[includeIf \"gitdir:/nowhere/\"]\npath = ../team\n", "", &["deeper", "from/team", "team"]),
             ("[include]\npath = ~/../w/mine\n", "", &["mine"]),
             ("", "[core]\nhooksPath = tools/hooks\n", &["tools/hooks"]),
+            // A home by its name, and where git was installed.
+            ("[core]\nhooksPath = ~dev/../w/hooks\n", "", &["hooks"]),
+            ("[core]\nhooksPath = ~w/hooks\n", "", &["hooks"]),
+            ("[core]\nhooksPath = :(optional)~w/hooks\n", "", &[":(optional)~w/hooks", "hooks"]),
+            ("[include]\npath = ~dev/../w/mine\n", "", &["mine"]),
+            ("[core]\nhooksPath = \"\"\n", "", &[]),
             ("", "[include]\npath = ../w/mine\n", &["mine"]),
             ("[core", "", &[]),
             // Where git stops now, it goes on when that is mended.
@@ -260,6 +293,8 @@ mod tests {
         ] {
             assert_eq!(leads(config, own), want, "{config:?} {own:?}");
         }
+        let prefix = format!("[core]\nhooksPath = %(prefix)/..{}/hooks\n", root.display());
+        assert_eq!(leads(&prefix, ""), ["hooks"]);
         // A repository that lacks its HEAD for a moment is one the next.
         fs::remove_file(root.join(".git/HEAD")).unwrap();
         assert_eq!(leads("[core]\nhooksPath = own\n", ""), ["own"]);

@@ -253,6 +253,7 @@ fn reads(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn changes(parsed: &Parsed, judge: &mut Judge<'_>) {
     let tree = implied(parsed, ".", judge);
     judge.write_tree(&tree);
+    programs::led(parsed, judge);
     judge.code("may run the hooks of the repository");
 }
 

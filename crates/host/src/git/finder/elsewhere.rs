@@ -7,57 +7,61 @@
 //! | `commondir` | the repository |
 //! | `core.worktree` | the files |
 //! | `format.signatureFile`, `blame.ignoreRevsFile`, `diff.orderFile` and others of [`FILES`] | the file: git prints it, or lines of it, or goes by it |
+//! | `gpg.ssh.allowedSignersFile` and others of [`SIGNERS`] | the file, by who verifies signatures |
 //! | `include.path`, `includeIf.*.path` | the file |
-//! | a link in the repository itself (`config`, `HEAD`, `objects`, `worktrees/x`, …) | where it leads |
+//! | a link in the repository itself (`config`, `HEAD`, `objects`, `rebase-merge/done`, …) | where it leads |
 
 use std::fs;
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
 use nika_guard::repository::Setting;
 
-use super::{Found, leads, pointer};
+use super::{Found, is_git, leads, pointer};
 
-/// Settings that name a file which git reads, of all that `git help --config` of 2.47 lists. Those that name programs are
-/// judged as what runs (`git_runs`). Left out is what is read to reach a host alone, which is asked about by itself
-/// (`http.sslCAInfo`, `http.sslKey`), and what only a person's own configuration may set (`trace2.*`, `safe.*`).
+/// Settings that name a file which a command that only looks reads, of all that `git help --config` of 2.47 lists. Those that
+/// name programs are judged as what runs (`git_runs`). Left out is what is read to reach a host alone, which is asked about
+/// by itself (`http.sslCAInfo`, `http.cookieFile`), what only a command that writes reads (`commit.template`), and what only
+/// a person's own configuration may set (`trace2.*`, `safe.*`).
 const FILES: &[&str] = &[
     "blame.ignorerevsfile",
-    "commit.template",
     "core.attributesfile",
     "core.excludesfile",
     "diff.orderfile",
-    "fetch.fsck.skiplist",
     "format.signaturefile",
     "fsck.skiplist",
-    "gpg.ssh.allowedsignersfile",
-    "gpg.ssh.revocationfile",
-    "http.cookiefile",
-    "init.templatedir",
     "mailmap.file",
-    "receive.fsck.skiplist",
-    "sendemail.aliasesfile",
-    "sendemail.mailmap.file",
 ];
 
-/// Where in a repository's directory git opens things by name, as far as a link there would show another's: objects and refs
-/// further below would have to be known by their names already.
+/// The same of who verifies signatures.
+const SIGNERS: &[&str] = &["gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"];
+
+/// What git itself reads at the top of a repository's directory, or of a linked worktree's, beside the names in capitals
+/// (`HEAD`, `MERGE_MSG`). What others keep there is no concern: hooks, the files of LFS and of annex, lists of tags.
 const OPENED: &[&str] = &[
-    "",
+    "branches",
+    "commondir",
+    "config",
+    "config.worktree",
+    "gc.log",
+    "gitdir",
+    "index",
     "info",
+    "locked",
     "logs",
     "modules",
     "objects",
-    "objects/info",
-    "objects/pack",
+    "packed-refs",
+    "rebase-apply",
+    "rebase-merge",
     "refs",
-    "refs/heads",
-    "refs/remotes",
-    "refs/tags",
+    "reftable",
+    "remotes",
+    "rr-cache",
+    "sequencer",
+    "shallow",
     "worktrees",
 ];
-
-/// What lies there and no command that only looks reads: hooks, and what other programs keep.
-const UNREAD: &[&str] = &["hooks", "lfs", "annex"];
 
 /// Entries of a repository's directory that are looked at for links. Default 100,000, some thirty milliseconds.
 const ENTRIES: usize = 100_000;
@@ -79,27 +83,23 @@ impl Bounds<'_> {
         self.roots.iter().any(|root| real.starts_with(root))
     }
 
-    /// Where one repository has git read. `common` is what it shares with others, and `own` what it sets itself. An error
-    /// where there is too much to look at.
-    pub(super) fn read_by(&self, found: &Found, common: &Path, own: &[Setting]) -> Result<Vec<PathBuf>, String> {
+    /// Where one repository has git read. `common` is what it shares with others, and `set` what it sets itself. An error
+    /// where that cannot be told.
+    pub(super) fn read_by(&self, found: &Found, common: &Path, set: &Set<'_>) -> Result<Vec<PathBuf>, String> {
         // What lies around the workspace, or elsewhere, is not of it.
         if self.outside(&found.top).is_some() {
             return Ok(Vec::new());
         }
-        let values =
-            |name: &'static str| own.iter().filter(move |setting| is(name, &setting.key)).map(|setting| &setting.value);
-        let tops: Vec<PathBuf> = values("core.worktree").map(|place| found.git.join(place)).collect();
         let its_own = match self.outside(&found.git) {
-            Some(_) if is_said_back(found, &tops) => Vec::new(),
+            Some(_) if is_said_back(found, &set.tops) => Vec::new(),
             Some(git) => vec![git],
             None => self.outside(common).into_iter().collect(),
         };
-        let files = FILES.iter().flat_map(|name| values(name)).filter_map(|file| leads::written(file, self.home));
-        let files = files.map(|file| found.top.join(file));
-        let places = tops.iter().cloned().chain(files).filter_map(|place| self.outside(&place));
-        let mut all: Vec<PathBuf> = its_own.into_iter().chain(places).collect();
+        let worktrees = set.tops.iter().filter_map(|place| self.outside(place));
+        let mut all: Vec<PathBuf> = its_own.into_iter().chain(worktrees).collect();
+        all.extend(self.named(FILES, set)?);
         let mut left = ENTRIES;
-        for dir in [&*found.git, common] {
+        for dir in once(&*found.git).chain((common != found.git).then_some(common)) {
             // What another repository keeps is its own.
             if self.outside(dir).is_none() {
                 self.links_in(dir, &mut left, &mut all)
@@ -111,35 +111,100 @@ impl Bounds<'_> {
         Ok(all)
     }
 
+    /// Where it has git read when signatures are verified.
+    pub(super) fn read_for_signatures(&self, found: &Found, set: &Set<'_>) -> Result<Vec<PathBuf>, String> {
+        match self.outside(&found.top) {
+            Some(_) => Ok(Vec::new()),
+            None => self.named(SIGNERS, set),
+        }
+    }
+
+    /// The files outside that settings of these names name, wherever git may stand.
+    fn named(&self, names: &[&str], set: &Set<'_>) -> Result<Vec<PathBuf>, String> {
+        let mut out = Vec::new();
+        for Setting { key, value, .. } in set.own.iter().filter(|setting| names.contains(&setting.key.as_str())) {
+            let places = leads::readings(value).map(|value| leads::written(value, self.home));
+            for place in places {
+                let place = place.ok_or_else(|| format!("`{key}` leads to `{value}`"))?;
+                out.extend(set.stands.iter().filter_map(|dir| self.outside(&dir.join(&place))));
+            }
+        }
+        out.sort();
+        out.dedup();
+        Ok(out)
+    }
+
     /// Where the links in a repository's directory lead, where that is not in the workspace. None where there is too much
     /// to look at.
     fn links_in(&self, git: &Path, left: &mut usize, all: &mut Vec<PathBuf>) -> Option<()> {
-        for below in OPENED {
-            let dir = git.join(below);
-            // What a link on the way leads to was met before.
-            if dir.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+        let objects = git.join("objects");
+        let mut dirs = vec![git.to_owned()];
+        while let Some(dir) = dirs.pop() {
+            // A submodule's own is looked at by itself.
+            if is_below_modules(git, &dir) && is_git(&dir) {
                 continue;
             }
             for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
                 *left = left.checked_sub(1)?;
-                let unread = below.is_empty() && UNREAD.iter().any(|name| entry.file_name() == *name);
-                if !unread && entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                    all.extend(self.outside(&entry.path()));
+                let (name, path) = (entry.file_name(), entry.path());
+                let name = name.to_string_lossy();
+                let Ok(kind) = entry.file_type() else { continue };
+                if dir == git && !is_opened(&name) {
+                    continue;
                 }
+                let outside = kind.is_symlink().then(|| self.outside(&path)).flatten();
+                // A link that stays in the workspace may lead to a directory in which others do not. One that leads in a
+                // circle ends where the system follows no more links.
+                let goes_on = kind.is_dir() || kind.is_symlink() && outside.is_none() && path.is_dir();
+                // Loose objects are known by what they hold: nothing else is shown under their names.
+                let is_loose = dir == objects && name.len() == 2;
+                dirs.extend((goes_on && !is_loose).then_some(path));
+                all.extend(outside);
             }
         }
         Some(())
     }
 }
 
-/// Whether a key is that of a setting, be it for one address alone (`http.URL.cookieFile`) or one identity.
-fn is(name: &str, key: &str) -> bool {
-    let parts = || name.split_once('.').zip(key.rsplit_once('.'));
-    let for_one = matches!(name, "http.cookiefile" | "sendemail.aliasesfile")
-        && parts().is_some_and(|((section, last), (before, end))| {
-            end == last && before.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
-        });
-    key == name || for_one
+/// What a repository sets itself.
+pub(super) struct Set<'s> {
+    own: &'s [Setting],
+    /// The work trees that it names.
+    tops: Vec<PathBuf>,
+    /// Where git may stand when it opens what a setting names: at the top of a work tree, in its own directory, or, inside
+    /// of that, where the command began.
+    pub(super) stands: Vec<PathBuf>,
+}
+
+impl<'s> Set<'s> {
+    /// `own` by the repository `found`, for a command that began in `dir`.
+    pub(super) fn new(own: &'s [Setting], found: &Found, dir: &Path) -> Set<'s> {
+        let values = own.iter().filter(|setting| setting.key == "core.worktree").map(|setting| &setting.value);
+        let tops: Vec<PathBuf> = values.map(|place| found.git.join(place)).collect();
+        let stands = once(&found.top).chain(&tops).chain([&found.git]).cloned().chain([dir.to_owned()]).collect();
+        Set { own, tops, stands }
+    }
+
+    /// The tops of its work trees, the one in which it was found first.
+    pub(super) fn tops<'t>(&'t self, found: &'t Found) -> impl Iterator<Item = &'t PathBuf> {
+        once(&found.top).chain(&self.tops)
+    }
+}
+
+/// Whether git reads what has this name at the top of a repository's directory.
+fn is_opened(name: &str) -> bool {
+    let in_capitals = name.contains('_') && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    in_capitals || name == "HEAD" || name.starts_with("sharedindex.") || OPENED.contains(&name)
+}
+
+/// Whether a directory of the repository `git` lies where submodules are kept, be it those of a linked worktree.
+fn is_below_modules(git: &Path, dir: &Path) -> bool {
+    let parts: Vec<_> = dir.strip_prefix(git).into_iter().flat_map(Path::iter).collect();
+    match parts.as_slice() {
+        [kept, _, ..] if *kept == "modules" => true,
+        [worktrees, _, kept, _, ..] => *worktrees == "worktrees" && *kept == "modules",
+        _ => false,
+    }
 }
 
 /// Whether a repository elsewhere says itself that this is its work tree: git writes the name of the `.git` file into a

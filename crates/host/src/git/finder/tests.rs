@@ -411,12 +411,6 @@ fn what_a_repository_has_git_read_elsewhere_is_found() {
         "mailmap.file",
         "core.excludesFile",
         "diff.orderFile",
-        "gpg.ssh.allowedSignersFile",
-        "gpg.ssh.revocationFile",
-        "commit.template",
-        "init.templateDir",
-        "http.cookieFile",
-        "http.https://a.example/.cookieFile",
     ] {
         scene.git("", &["config", key, "../other/secret.txt"]);
         leads_to(&scene, "other/secret.txt", "");
@@ -462,6 +456,169 @@ fn links_in_a_repository_lead_where_they_lead() {
     fs::remove_dir_all(&hooks).expect("removed");
     std::os::unix::fs::symlink(scene.0.path().join("other"), hooks).expect("linked");
     assert_eq!(scene.at("").elsewhere, [] as [PathBuf; 0], "hooks are not read by who looks");
+}
+
+#[test]
+fn a_link_to_what_git_keeps_of_its_work_leads_where_it_leads() {
+    for name in [
+        "rebase-merge/done",
+        "rebase-merge/git-rebase-todo",
+        "rebase-merge/head-name",
+        "rebase-apply/0001",
+        "worktrees/x/locked",
+        "worktrees/x/gitdir",
+        "branches/zz",
+        "remotes/deep/zz",
+        "refs/heads/deep/er/zz",
+        "logs/refs/heads/zz",
+        "rr-cache/x/preimage",
+        "sequencer/todo",
+        "modules/deep/sub/objects",
+        "MERGE_MSG",
+        "BISECT_LOG",
+        "FETCH_HEAD",
+        "packed-refs",
+        "shallow",
+    ] {
+        let scene = Scene::new();
+        scene.write("other", "theirs\n");
+        let link = scene.root().join(".git").join(name);
+        fs::create_dir_all(link.parent().expect("a parent")).expect("made");
+        let _ = fs::remove_file(&link);
+        if name.starts_with("modules") {
+            scene.write("repo/.git/modules/deep/sub/HEAD", "ref: refs/heads/main\n");
+        }
+        std::os::unix::fs::symlink(scene.0.path().join("other"), &link).expect("linked");
+        leads_to(&scene, "other", "");
+    }
+    // On the way there may be one that stays in the workspace.
+    for (name, below) in [
+        ("rebase-merge", "done"),
+        ("worktrees", "x/locked"),
+        ("branches", "zz"),
+        ("worktrees", "ab/locked"),
+        ("refs", "x"),
+    ] {
+        let scene = Scene::new();
+        scene.write("other", "theirs\n");
+        let link = scene.root().join("planted").join(below);
+        fs::create_dir_all(link.parent().expect("a parent")).expect("made");
+        std::os::unix::fs::symlink(scene.0.path().join("other"), &link).expect("linked");
+        let _ = fs::remove_dir_all(scene.root().join(".git").join(name));
+        for name in ["objects/info", name] {
+            let _ = fs::remove_dir_all(scene.root().join(".git").join(name));
+            std::os::unix::fs::symlink(scene.root().join("planted"), scene.root().join(".git").join(name))
+                .expect("linked");
+        }
+        leads_to(&scene, "other", "");
+    }
+}
+
+#[test]
+fn what_others_keep_in_a_repository_git_does_not_read() {
+    let scene = Scene::new();
+    scene.write("other/x", "theirs\n");
+    // A loose object is known by what it holds, and not looked for among thousands.
+    for name in [
+        "objects/ab/cd",
+        "tags",
+        "TAGS",
+        "cscope.out",
+        "gc.pid",
+        "svn/refs",
+        "hooks/pre-commit",
+        "lfs/objects",
+        "annex/objects",
+    ] {
+        let link = scene.root().join(".git").join(name);
+        fs::create_dir_all(link.parent().expect("a parent")).expect("made");
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(scene.0.path().join("other/x"), &link).expect("linked");
+        assert_eq!(scene.at("").elsewhere, [] as [PathBuf; 0], "{name}");
+    }
+}
+
+#[test]
+fn a_setting_that_leads_to_a_place_that_is_not_known_is_unknown() {
+    for (key, value) in [
+        ("format.signatureFile", "~root/.gitconfig"),
+        ("format.signatureFile", "%(prefix)/../../etc/hostname"),
+        ("format.signatureFile", ":(optional)~root/.gitconfig"),
+        ("blame.ignoreRevsFile", "~root/x"),
+        ("mailmap.file", "%(prefix)/x"),
+        ("diff.orderFile", "~x"),
+        ("gpg.ssh.allowedSignersFile", "~root/x"),
+        ("core.hooksPath", "~root/x"),
+        ("core.hooksPath", "%(prefix)/x"),
+    ] {
+        let scene = Scene::new();
+        scene.git("", &["config", key, value]);
+        let why = scene.at("").unknown.unwrap_or_default();
+        assert!(why.contains(&key.to_lowercase()) && why.contains(value), "{key} {value}: {why}");
+    }
+    // Git takes the work tree as it is written.
+    let scene = Scene::new();
+    scene.git("", &["config", "core.worktree", "~root/x"]);
+    assert_eq!(scene.at("").unknown, None);
+}
+
+#[test]
+fn a_relative_file_is_looked_for_wherever_git_may_stand() {
+    for key in ["format.signatureFile", "blame.ignoreRevsFile", "diff.orderFile", "mailmap.file", "core.excludesFile"] {
+        // (the work tree that is set, what is set, where the command begins)
+        for (worktree, file, below) in [
+            (Some("../.."), "../beside", "r"),
+            (Some("../../deep/er"), "../../../beside", "r"),
+            (None, "../../../../beside", "r/.git/hooks"),
+            (None, "../../../beside", "r/.git"),
+            (None, ":(optional)../../beside", "r"),
+        ] {
+            let scene = Scene::new();
+            scene.write("beside", "theirs\n");
+            scene.git("", &["init", "-q", "r"]);
+            fs::create_dir_all(scene.root().join("deep/er")).expect("made");
+            fs::create_dir_all(scene.root().join("r/.git/hooks")).expect("made");
+            scene.git("r", &["config", key, file]);
+            if let Some(worktree) = worktree {
+                scene.git("r", &["config", "core.worktree", worktree]);
+            }
+            leads_to(&scene, "beside", below);
+        }
+    }
+    // A name that begins with what newer gits cut off is a directory to the others.
+    let scene = Scene::new();
+    scene.write("other/x", "theirs\n");
+    std::os::unix::fs::symlink("../other", scene.root().join(":(optional)x")).expect("linked");
+    scene.git("", &["config", "mailmap.file", ":(optional)x/x"]);
+    leads_to(&scene, "other/x", "");
+}
+
+#[test]
+fn a_file_that_no_reading_command_reads_is_no_question() {
+    let scene = Scene::new();
+    scene.write("home/x", "mine\n");
+    for key in [
+        "commit.template",
+        "init.templateDir",
+        "sendemail.aliasesFile",
+        "sendemail.me.aliasesFile",
+        "http.cookieFile",
+        "http.https://a.example/.cookieFile",
+        "fetch.fsck.skipList",
+        "receive.fsck.skipList",
+    ] {
+        scene.git("", &["config", key, "~/x"]);
+        let found = scene.at("");
+        assert_eq!((&*found.elsewhere, &*found.signers, found.unknown), (&[] as &[PathBuf], &[] as &[PathBuf], None));
+    }
+    for key in ["gpg.ssh.allowedSignersFile", "gpg.ssh.revocationFile"] {
+        let scene = Scene::new();
+        scene.write("home/x", "mine\n");
+        scene.git("", &["config", key, "~/x"]);
+        let found = scene.at("");
+        assert_eq!(found.elsewhere, [] as [PathBuf; 0], "{key}");
+        assert_eq!(found.signers, [scene.home().join("x").canonicalize().expect("it is there")], "{key}");
+    }
 }
 
 #[test]

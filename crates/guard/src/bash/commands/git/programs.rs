@@ -5,6 +5,9 @@
 //! command one that cannot be judged. What the person has set for all their repositories is theirs, unless
 //! it runs what the workspace holds.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use crate::ExecKind;
 use crate::repository::{Repository, Setting};
 
@@ -104,17 +107,33 @@ const SHOWN: usize = 80;
 /// Notes what the reading command would run.
 pub(super) fn check(parsed: &Parsed, judge: &mut Judge<'_>) {
     let sub = parsed.path.get(1).map_or("", String::as_str);
-    // Not brought into shape: behind a link `..` is where the link leads.
-    let dir = judge.site.cwd.join(base(parsed));
-    let Some(repository) = judge.site.repository(&dir) else { return };
+    let Some(repository) = repository(parsed, judge) else { return };
     let given = |options: &str| options.is_empty() || own(parsed, options).is_some();
     let rows = TABLE.iter().filter(|row| row.subs.have(sub) && given(row.options));
-    let signed = if signatures::are_verified(sub, parsed, &repository) { signatures::PROGRAMS } else { "" };
+    let mut signed = "";
+    if signatures::are_verified(sub, parsed, &repository) {
+        signed = signatures::PROGRAMS;
+        reads_at(&repository.signers, judge);
+    }
     let keys = rows.map(|row| row.keys).chain([signed]).flat_map(str::split_whitespace);
     note(sub, &repository, keys, judge);
 }
 
-/// The same of `git SUB --help`, which opens a page.
+/// Notes where a command that changes the repository is led out of the workspace: it says how a rebase stands as `git status`
+/// does, and puts what it reads into commits and patches.
+pub(super) fn led(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if let Some(repository) = repository(parsed, judge) {
+        reads_at(&repository.elsewhere, judge);
+    }
+}
+
+/// What is known of the repository that the command is about.
+fn repository(parsed: &Parsed, judge: &Judge<'_>) -> Option<Arc<Repository>> {
+    // Not brought into shape: behind a link `..` is where the link leads.
+    judge.site.repository(&judge.site.cwd.join(base(parsed)))
+}
+
+/// What `git SUB --help` would run, which opens a page.
 pub(in super::super) fn help(judge: &mut Judge<'_>) {
     plain("help", judge);
 }
@@ -131,12 +150,16 @@ fn plain(sub: &str, judge: &mut Judge<'_>) {
     note(sub, &repository, rows.flat_map(|row| row.keys.split_whitespace()), judge);
 }
 
-fn note<'k>(sub: &str, repository: &Repository, keys: impl Iterator<Item = &'k str>, judge: &mut Judge<'_>) {
-    let span = judge.span.clone();
-    for place in &repository.elsewhere {
+fn reads_at(places: &[PathBuf], judge: &mut Judge<'_>) {
+    for place in places {
         let place = judge.word(place.to_string_lossy());
         judge.read_tree(&place);
     }
+}
+
+fn note<'k>(sub: &str, repository: &Repository, keys: impl Iterator<Item = &'k str>, judge: &mut Judge<'_>) {
+    let span = judge.span.clone();
+    reads_at(&repository.elsewhere, judge);
     if let Some(why) = &repository.unknown {
         judge.find("git_runs", span.clone(), format!("what git is configured to run is not known: {why}"));
     }
@@ -206,7 +229,6 @@ fn is_program_of_its_own(text: &str, site: &Site) -> bool {
 #[cfg(test)]
 pub(super) mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
     use super::super::super::super::fact::Fact;
     use super::*;
@@ -360,13 +382,54 @@ pub(super) mod tests {
     #[test]
     fn what_a_repository_has_git_read_elsewhere_is_read() {
         let leads = || Repository { elsewhere: vec!["/other/x".into()], ..Repository::default() };
-        for text in
-            ["git log", "git diff", "git blame a", "git format-patch --stdout -1", "git help", "git -C a status"]
-        {
+        for text in [
+            "git log",
+            "git diff",
+            "git blame a",
+            "git format-patch --stdout -1",
+            "git help",
+            "git -C a status",
+            "git am --show-current-patch",
+            "git am x",
+            "git rebase --show-current-patch",
+            "git rebase --continue",
+            "git format-patch -1",
+            "git commit -m x",
+            "git -C a add .",
+            "git stash",
+            "git worktree list -v",
+            "git remote get-url zz",
+            "git ls-remote --get-url zz",
+            "git bisect log",
+            "git merge x",
+            "git rerere diff",
+        ] {
             let analysis = tell_here(text, leads());
             let reads =
                 |fact: &Fact| matches!(fact, Fact::Read(target) if target.path == Path::new("/other/x") && target.tree);
             assert!(analysis.facts.iter().any(reads), "{text}: {analysis:?}");
+        }
+    }
+
+    #[test]
+    fn who_may_sign_is_read_by_who_verifies_signatures() {
+        let reads = |text: &str| {
+            let analysis = tell_here(text, Repository { signers: vec!["/other/x".into()], ..Repository::default() });
+            let is_there = |fact: &Fact| matches!(fact, Fact::Read(target) if target.path == Path::new("/other/x"));
+            analysis.facts.iter().any(is_there)
+        };
+        for text in [
+            "git log --show-signature",
+            "git log --format=%G?",
+            "git verify-commit HEAD",
+            "git verify-tag v1",
+            "git tag -v v1",
+            "git -c log.showSignature=true show",
+        ] {
+            assert!(reads(text), "{text}");
+        }
+        for text in ["git log", "git status", "git diff", "git show", "git branch", "git tag -l", "git blame a"] {
+            assert!(!reads(text), "{text}");
         }
     }
 
