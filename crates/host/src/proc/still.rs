@@ -1,6 +1,10 @@
 //! Has all that lives below a process stand still, so that what it holds can be looked at: piece by piece, what one hands to
 //! another meanwhile would be seen with neither.
+//!
+//! From the top, and each level only when the one above it stands. Who waits for a child is told that it was stopped: a shell
+//! with job control would take that for Ctrl-Z, and go on without what it had in front.
 
+use std::collections::HashSet;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,6 +15,9 @@ use super::tree;
 /// How long that may take. Who waits in the kernel for a child that stands still, as `posix_spawn` has it, or for a disk,
 /// comes to a stop later; it does nothing else meanwhile.
 const WITHIN: Duration = Duration::from_millis(20);
+/// How long those who are about to may take before the others below them are stopped all the same. On a busy machine it takes
+/// a while until each has its turn; what is written meanwhile is looked at afterwards.
+const PATIENCE: Duration = Duration::from_millis(200);
 /// How long to wait for those that are about to.
 const A_MOMENT: Duration = Duration::from_micros(50);
 
@@ -27,18 +34,29 @@ pub(super) struct Still {
 impl Still {
     /// All below `root`, but for `frame`.
     pub(super) fn below(root: Pid, frame: Option<Pid>) -> Still {
-        let (mut still, until) = (Still::default(), Instant::now() + WITHIN);
+        Still::among(|| tree::below(root).into_iter().filter(|pid| Some(*pid) != frame).collect())
+    }
+
+    /// All that `look` finds, parents first.
+    fn among(look: impl Fn() -> Vec<Pid>) -> Still {
+        let (mut still, began) = (Still::default(), Instant::now());
         loop {
-            let there: Vec<Pid> = tree::below(root).into_iter().filter(|pid| Some(*pid) != frame).collect();
+            let there = look();
             // Who came meanwhile, and who was let go on by one that was stopped only after that, is stopped now.
             let running: Vec<Pid> = there.iter().copied().filter(|pid| !tree::stands_still(*pid)).collect();
-            for pid in &running {
+            let heeds: HashSet<i32> = running.iter().filter(|pid| tree::heeds(**pid)).map(number).collect();
+            let is_patient = began.elapsed() < PATIENCE;
+            let waits = |pid: &Pid| tree::look(number(pid)).is_some_and(|process| heeds.contains(&process.parent));
+            for pid in running.iter().filter(|pid| !is_patient || !waits(pid)) {
                 let _ = kill_process(*pid, Signal::STOP);
+                if !still.stopped.contains(pid) {
+                    still.stopped.push(*pid);
+                }
             }
-            still.stopped.extend(running.iter().filter(|pid| !still.stopped.contains(pid)).collect::<Vec<_>>());
             let are_all_known = there == still.all;
             still.all = there;
-            if running.is_empty() && are_all_known || Instant::now() >= until {
+            let at_most = if heeds.is_empty() { WITHIN } else { PATIENCE + WITHIN };
+            if running.is_empty() && are_all_known || began.elapsed() >= at_most {
                 return still;
             }
             if !running.is_empty() {
@@ -55,6 +73,10 @@ impl Still {
     pub(super) fn until_killed(mut self) {
         self.stopped.clear();
     }
+}
+
+fn number(pid: &Pid) -> i32 {
+    pid.as_raw_nonzero().get()
 }
 
 impl Drop for Still {
@@ -75,6 +97,30 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+
+    #[test]
+    fn a_shell_with_job_control_does_not_learn_that_its_command_stood_still() {
+        // Each would say so when what it has in front is stopped, as by Ctrl-Z, and go on.
+        let script = "set -m; bash -c 'set -m; (echo up; while :; do :; done); echo inner went on'; echo outer went on";
+        let mut shell = Command::new("setsid");
+        shell.args(["bash", "-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let Ok(mut shell) = shell.spawn() else { return eprintln!("skipped: there is no setsid here") };
+        let mut from = shell.stdout.take().expect("piped");
+        from.read_exact(&mut [0; 3]).expect("it is up");
+        let root = Pid::from_child(&shell);
+        let all = || [root].into_iter().chain(tree::below(root)).collect::<Vec<Pid>>();
+        for _ in 0..200 {
+            drop(Still::among(all));
+            sleep(A_MOMENT);
+        }
+        for pid in all() {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        shell.wait().expect("waited for");
+        let mut said = String::new();
+        from.read_to_string(&mut said).expect("read");
+        assert_eq!(said, "");
+    }
 
     #[test]
     fn all_below_stand_still_go_on_and_who_stood_before_stays_so() {

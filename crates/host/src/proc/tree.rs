@@ -88,10 +88,19 @@ pub(crate) fn threads(process: Pid) -> Vec<Pid> {
 
 /// Whether no thread of a process does anything: each is stopped, or has ended.
 pub(crate) fn stands_still(process: Pid) -> bool {
+    is_of_states(process, &['T', 't', 'Z', 'X'])
+}
+
+/// Whether a thread of a process would take in what it is told: it runs, or waits for something that a signal ends.
+pub(crate) fn heeds(process: Pid) -> bool {
+    !is_of_states(process, &['T', 't', 'Z', 'X', 'D'])
+}
+
+fn is_of_states(process: Pid, states: &[char]) -> bool {
     let of = process.as_raw_nonzero();
     let looks =
         threads(process).into_iter().map(|thread| stat(&format!("/proc/{of}/task/{}/stat", thread.as_raw_nonzero())));
-    looks.flatten().all(|thread| matches!(thread.state, 'T' | 't' | 'Z' | 'X'))
+    looks.flatten().all(|thread| states.contains(&thread.state))
 }
 
 /// The children of `parent`, by each of its threads.
