@@ -658,6 +658,29 @@ fn a_job_that_leaves_git_between_two_commits_says_so_at_its_end() {
 }
 
 #[test]
+fn a_job_that_looks_with_git_says_nothing_of_where_others_went_meanwhile() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = settled();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let looks = "until [ -e go ]; do git status >out.txt; sleep 0.05; done; git status >out.txt";
+    let started = peer.call("nika_bash", json!({"command": looks, "run_in_background": true}));
+    assert!(text(&started).contains("Started j1"), "{started}");
+    git(&world.root(), &["switch", "-q", "keys"]);
+    std::fs::write(world.root().join(".env"), "SECRET=mine\n").expect("written");
+    std::fs::write(world.root().join("go"), "").expect("written");
+    let (mut told, since) = (String::new(), std::time::Instant::now());
+    while !told.contains("1 created") && since.elapsed() < Duration::from_secs(60) {
+        let news = peer.call("nika_job_output", json!({"job_id": "j1", "wait_ms": 1_000}));
+        told.push_str(&format!("{}{}", text(&news), text(&peer.call("nika_sleep", json!({"duration_ms": 20})))));
+    }
+    assert!(told.contains("1 created") && !told.contains("git has recorded"), "{told}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
 fn a_worktree_of_git_is_made_as_a_whole_or_not_at_all() {
     if !is_confined_here() {
         return;

@@ -64,16 +64,17 @@ pub(crate) struct Index {
 pub struct Before {
     /// Of each root, the files, and directories of them.
     held: Vec<(PathBuf, Vec<PathBuf>)>,
-    then: Noted,
+    /// By the log of what `HEAD` was.
+    then: HashMap<PathBuf, Noted>,
 }
 
-/// What repositories note at one time.
+/// What a repository notes at one time.
 #[derive(Debug, Clone, Default)]
 struct Noted {
     /// By the path of each file the object that is recorded; an empty name where a merge waits.
     recorded: HashMap<PathBuf, Vec<u8>>,
-    /// Bytes of each log of `HEAD`.
-    logs: HashMap<PathBuf, u64>,
+    /// Bytes of the log; 0 where there is none.
+    log_bytes: u64,
 }
 
 impl Before {
@@ -93,25 +94,32 @@ impl Before {
 
     /// What is recorded otherwise since then and does not stand so, where git went to another commit meanwhile.
     pub fn behind(&self, _permit: &Permit) -> Vec<PathBuf> {
-        self.behind_now()
+        self.behind_by(|_| true)
     }
 
-    /// The same for who holds a command that was permitted.
-    pub(crate) fn behind_now(&self) -> Vec<PathBuf> {
-        let (then, now) = (&self.then, noted(&self.held));
-        let of_log = |(log, length): (&PathBuf, &u64)| {
-            let from = then.logs.get(log).copied().unwrap_or_default();
-            let added = || read(log, LOG_BYTES).ok().flatten().and_then(|log| Some(went(log.get(from as usize..)?)));
-            (*length > from).then(added).flatten().unwrap_or_default()
-        };
-        let went: Vec<Went> = now.logs.iter().map(of_log).collect();
-        if !went.iter().any(|one| one.elsewhere) {
+    /// The same for who holds a command that was permitted, of repositories alone whose `logs/HEAD` it may have `touched`: where
+    /// others went meanwhile is nothing that it did.
+    pub(crate) fn behind_by(&self, touched: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+        let nothing = Noted::default();
+        let now = noted(&self.held).into_iter().filter(|(log, _)| touched(log));
+        let of_one = |(log, now): (PathBuf, Noted)| now.behind(self.then.get(&log).unwrap_or(&nothing), &log);
+        let mut all: Vec<PathBuf> = now.flat_map(of_one).collect();
+        all.sort();
+        all
+    }
+}
+
+impl Noted {
+    fn behind(&self, then: &Noted, log: &Path) -> Vec<PathBuf> {
+        let added =
+            || read(log, LOG_BYTES).ok().flatten().and_then(|log| Some(went(log.get(then.log_bytes as usize..)?)));
+        let went = (self.log_bytes > then.log_bytes).then(added).flatten().unwrap_or_default();
+        if !went.elsewhere {
             return Vec::new();
         }
-        let at_once = went.iter().any(|one| one.at_once);
-        let stays = |path: &&PathBuf| !now.recorded.contains_key(*path) && path.symlink_metadata().is_ok();
-        let gone = then.recorded.keys().filter(|path| at_once && stays(path));
-        let other = now.recorded.iter().filter(|(path, object)| {
+        let stays = |path: &&PathBuf| !self.recorded.contains_key(*path) && path.symlink_metadata().is_ok();
+        let gone = then.recorded.keys().filter(|path| went.at_once && stays(path));
+        let other = self.recorded.iter().filter(|(path, object)| {
             let stands = || read(path, COMPARED_BYTES).ok().flatten();
             then.recorded.get(*path) != Some(*object)
                 && !object.is_empty()
@@ -120,14 +128,12 @@ impl Before {
                     !is_it(&content) && !is_it(&with_plain_ends(&content))
                 })
         });
-        let mut all: Vec<PathBuf> = gone.chain(other.map(|(path, _)| path)).cloned().collect();
-        all.sort();
-        all
+        gone.chain(other.map(|(path, _)| path)).cloned().collect()
     }
 }
 
-fn noted(held: &[(PathBuf, Vec<PathBuf>)]) -> Noted {
-    let mut all = Noted::default();
+fn noted(held: &[(PathBuf, Vec<PathBuf>)]) -> HashMap<PathBuf, Noted> {
+    let mut all: HashMap<PathBuf, Noted> = HashMap::new();
     for (root, paths) in held {
         let tops: HashSet<&Path> = paths.iter().filter_map(|path| any_top_of(root, path)).collect();
         for top in tops {
@@ -135,12 +141,16 @@ fn noted(held: &[(PathBuf, Vec<PathBuf>)]) -> Noted {
             let is_wanted = |path: &Path| path.ancestors().any(|above| wanted.contains(above));
             let Some(file) = index_at(top) else { continue };
             let Some(index) = Index::of(&file, is_wanted) else { continue };
-            all.recorded.extend(index.notes.into_iter().map(|(path, note)| match note {
+            let log = file.with_file_name("logs").join("HEAD");
+            let log = log.canonicalize().unwrap_or(log);
+            let one = all.entry(log).or_insert_with_key(|log| Noted {
+                log_bytes: log.metadata().map_or(0, |meta| meta.len()),
+                ..Noted::default()
+            });
+            one.recorded.extend(index.notes.into_iter().map(|(path, note)| match note {
                 Note::File { object, .. } => (top.join(path), object),
                 Note::Sides => (top.join(path), Vec::new()),
             }));
-            let log = file.with_file_name("logs").join("HEAD");
-            all.logs.extend(log.metadata().map(|meta| (log, meta.len())).ok());
         }
     }
     all

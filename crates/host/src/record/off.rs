@@ -47,6 +47,10 @@ impl Off {
         below.iter().any(is_temp_name)
     }
 
+    pub(super) fn is_in_a_root(&self, path: &Path) -> bool {
+        self.0.is_in_a_root(path)
+    }
+
     /// Whether one of them lies below a path, or would if it existed: a directory that moves takes it along.
     pub(super) fn is_above(&self, path: &Path) -> bool {
         self.0.is_above(path)

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nika_contract::{Lasting, ToolError, code};
@@ -109,6 +109,12 @@ impl Recorder {
     /// one that was heard of, that is news of its own, and this is asked again.
     pub(crate) fn handled(&self, files: &[PathBuf]) -> Vec<PathBuf> {
         self.0.handled.of(files)
+    }
+
+    /// Whether the command changed what stands at a path, or may have: outside the roots nobody hears of that.
+    pub(crate) fn may_have_touched(&self, path: &Path) -> bool {
+        let is_heard_of = self.0.off.get().is_some_and(|off| off.is_in_a_root(path));
+        !is_heard_of || self.0.turn().as_ref().is_none_or(|turn| turn.may_have_touched(path))
     }
 
     /// Notes in the journal that the command had a hold of files which got guarded names.

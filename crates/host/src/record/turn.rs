@@ -72,6 +72,10 @@ impl Turn {
         self.blind = true;
     }
 
+    pub(super) fn may_have_touched(&self, path: &Path) -> bool {
+        self.paths.contains_key(path) || self.beyond.is_some() || self.blind
+    }
+
     /// A place is about to be touched: at the first time, what stands there is kept.
     pub(super) fn touch(&mut self, found: &Found) {
         self.touch_as(&found.path, Some(found), true);

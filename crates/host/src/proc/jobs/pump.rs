@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -252,7 +252,7 @@ impl Pump {
     }
 
     /// Ends a command that had opened one of these files before somebody gave it a guarded name. It may have written there
-    /// until a moment ago, and whoever uses the file has to know.
+    /// until a moment ago, and whoever uses the file has to know. One that had not is kept off them by its recorder.
     fn end_where_handled(&mut self, newly: NewlyGuarded) {
         self.ended_for_handled |= !newly.writable.is_empty();
         self.handled.extend(newly.writable);
@@ -275,8 +275,9 @@ impl Pump {
             recorder.tell_handled(&exited.handled);
         }
         let recorder = self.job.order().recorded_by().filter(|_| gone);
+        let touched = |log: &Path| recorder.is_none_or(|recorder| recorder.may_have_touched(log));
+        let behind = self.job.order().git_before.as_ref().map(|before| before.behind_by(touched)).unwrap_or_default();
         let mut recorded = recorder.and_then(|recorder| recorder.finish(exited.left > 0));
-        let behind = self.job.order().git_before.as_ref().map(|before| before.behind_now()).unwrap_or_default();
         if !behind.is_empty() {
             recorded.get_or_insert_default().behind = behind;
         }
