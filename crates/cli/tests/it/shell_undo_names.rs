@@ -8,7 +8,7 @@ use crate::shell_recorded::{begin, ended_with, serve, undo};
 use crate::shell_undo::{scripted, tree};
 use crate::world::{World, exists, world};
 
-const LINKED: &str = "other names of the same file changed with these, and undo leaves them";
+const LINKED: &str = "these have other names, too, which changed with them and which undo leaves";
 const PARTED: &str = "had other names by hard links, and undo makes files of their own of these";
 const KEEP: &str = "[other names of the same file keep what stands there now: ";
 const OWN: &str = "[had other names by hard links, and comes back as a file of its own: ";

@@ -21,7 +21,7 @@ use super::of_git::about_behind;
 const OTHERS: &str = "changed after the command was last seen to write there, by somebody else or unseen";
 
 /// What is said of files with several names: of those that keep it, and of those that part.
-const LINKED: &str = "other names of the same file changed with these, and undo leaves them";
+const LINKED: &str = "these have other names, too, which changed with them and which undo leaves";
 pub(super) const PARTED: &str = "had other names by hard links, and undo makes files of their own of these";
 
 /// A recorder for the call; or why there is none.
