@@ -133,6 +133,12 @@ fn a_job_that_holds_what_somebody_gives_a_guarded_name_is_ended_before_it_writes
             ".npmrc",
             "os.unlink('t.tmp')\nos.symlink('own', 't.tmp')\nopen('own', 'w').close()\ndef write(): open('own', 'w').write('EVIL')",
         ),
+        (
+            "a link to what it has open",
+            "t.tmp",
+            ".npmrc",
+            "f = open('own', 'w')\nos.unlink('t.tmp')\nos.symlink('own', 't.tmp')\ndef write(): f.write('EVIL'); f.flush()",
+        ),
         // A file of its own.
         (
             "made",
@@ -224,6 +230,88 @@ fn a_job_goes_on_that_removed_another_name_of_what_becomes_a_guarded_file() {
     fs::write(at("go"), "").expect("written");
     ended_with(&mut peer, &begun.job, "deleted");
     assert!(journaled(&world).is_empty());
+    assert_eq!(peer.end(), 0);
+}
+
+/// Waits until it is kept off a path, which it learns from a call that could change nothing there; and says what comes of others.
+pub const KEPT: &str = "import os, sys, time
+def kept(path):
+    while True:
+        try: os.rmdir(path)
+        except OSError as error:
+            if error.errno == 30: return
+        time.sleep(0.01)
+said = []
+def tries(name, act):
+    try: act(); said.append(f'did {name}')
+    except OSError as error: said.append(f'not {name} {error.errno}')
+";
+
+#[test]
+fn a_new_link_under_a_guarded_name_ends_no_job_and_keeps_it_off_where_that_leads() {
+    if !is_confined_here() {
+        return;
+    }
+    let script = format!(
+        "{KEPT}print('up', flush=True)\nkept('src/a.c')\nkept('dev@host.12:3')\n\
+         tries('open', lambda: open('src/a.c', 'w'))\ntries('over', lambda: os.rename('other', 'src/a.c'))\n\
+         tries('away', lambda: os.rename('src/a.c', 'b'))\ntries('link', lambda: os.link('src/a.c', 'held'))\n\
+         tries('gone', lambda: os.unlink('src/a.c'))\ntries('above', lambda: os.rename('src', 'old'))\n\
+         tries('lock', lambda: open('dev@host.12:3', 'w'))\ntries('beside', lambda: open('src/b.c', 'w'))\n\
+         tries('twice', lambda: open('twice', 'w'))\nprint('tried', *said, flush=True)\n\
+         while 'did later' not in said: tries('later', lambda: open('src/a.c', 'w').write('own')); time.sleep(0.01)\n"
+    );
+    let world = world().file("src/a.c", "int a;\n").file(".vscode/settings.json", "{}\n").file("other", "evil\n");
+    let at = |name: &str| world.root().join(name);
+    fs::hard_link(at("src/a.c"), at("twice")).expect("another name");
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "links.py", &script);
+    until(&mut peer, &begun.job, "up");
+    let links = [
+        ("/opt/nowhere/ext", ".vscode/abs"),
+        ("../src/a.c", ".vscode/new1"),
+        // The lock of an editor.
+        ("dev@host.12:3", ".#x.code-workspace"),
+    ];
+    for (to, link) in links {
+        std::os::unix::fs::symlink(to, at(link)).expect("a link");
+    }
+    let said = until(&mut peer, &begun.job, "tried");
+    for name in ["open", "over", "away", "link", "gone", "above", "lock", "twice"] {
+        assert!(said.contains(&format!("not {name} 30")), "{name}: {said}");
+    }
+    assert!(said.contains("did beside"), "{said}");
+    assert_eq!(world.text("src/a.c"), "int a;\n");
+    fs::remove_file(at(".vscode/new1")).expect("removed");
+    fs::remove_file(at("twice")).expect("removed");
+    ended_with(&mut peer, &begun.job, "1 created");
+    assert!(journaled(&world).is_empty(), "{:?}", journaled(&world));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_job_does_not_write_a_guarded_file_by_a_name_that_it_had_before() {
+    if !is_confined_here() {
+        return;
+    }
+    let script = format!(
+        "{KEPT}print('up', flush=True)\nkept('src/probe')\ntries('open', lambda: open('src/q', 'a').write('evil'))\n\
+         tries('mode', lambda: os.chmod('src/q', 0o777))\ntries('move', lambda: os.rename('src/q', 'src/r'))\n\
+         tries('moved', lambda: open('src/r', 'a').write('evil'))\nprint('tried', *said, flush=True)\n"
+    );
+    let world = world().file("src/q", "task\n").file(".vscode/settings.json", "{}\n");
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "twice.py", &script);
+    until(&mut peer, &begun.job, "up");
+    fs::hard_link(world.root().join("src/q"), world.root().join(".vscode/tasks.json")).expect("another name");
+    std::os::unix::fs::symlink("../src/probe", world.root().join(".vscode/probe")).expect("a link");
+    let said = until(&mut peer, &begun.job, "tried");
+    for name in ["not open 30", "not mode 30", "did move", "not moved 30"] {
+        assert!(said.contains(name), "{name}: {said}");
+    }
+    assert_eq!((world.text(".vscode/tasks.json").as_str(), world.text("src/r").as_str()), ("task\n", "task\n"));
+    ended_with(&mut peer, &begun.job, "1 created");
+    assert!(journaled(&world).is_empty(), "{:?}", journaled(&world));
     assert_eq!(peer.end(), 0);
 }
 

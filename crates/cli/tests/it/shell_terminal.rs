@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::peer::Peer;
 use crate::pty::Screen;
 use crate::shell::is_confined_here;
+use crate::shell_forerun::KEPT;
 use crate::world::{World, world};
 
 fn server(world: &World, mode: &str) -> Peer {
@@ -330,4 +331,29 @@ fn whoever_waits_hears_each_second_how_it_goes() {
         let last = beats.last().and_then(|beat| beat["params"]["message"].as_str()).unwrap_or_default();
         assert!(last.contains(says) && !last.contains('\u{1b}'), "{tool}: {last}");
     }
+}
+
+#[test]
+fn what_a_shell_has_in_front_goes_on_when_somebody_saves_a_guarded_file() {
+    if !is_confined_here() {
+        return;
+    }
+    let script =
+        format!("{KEPT}print('up', flush=True)\nfor n in range(8): kept(f'p{{n}}'); print('kept', n, flush=True)\n");
+    let world = world().file("front.py", &script).file(".npmrc", "old\n").file(".vscode/settings.json", "{}\n");
+    let mut peer = server(&world, "accept-all");
+    start(&mut peer, "bash --norc -i");
+    types(&mut peer, "j1", "python3 front.py\n");
+    shows(&mut peer, "j1", "^up");
+    let mut said = String::new();
+    for round in 0..8 {
+        std::fs::write(world.root().join(".t.tmp"), "new\n").expect("written");
+        std::fs::rename(world.root().join(".t.tmp"), world.root().join(".npmrc")).expect("renamed");
+        // This the job hears of after that.
+        let link = world.root().join(format!(".vscode/p{round}"));
+        std::os::unix::fs::symlink(format!("../p{round}"), link).expect("a link");
+        said.push_str(&shows(&mut peer, "j1", &format!("^(kept {round}|.*Stopped)")));
+    }
+    assert!(!said.contains("Stopped"), "{said}");
+    assert_eq!(peer.end(), 0);
 }

@@ -39,6 +39,11 @@ const COUNT_OFTEN: Duration = Duration::from_millis(10);
 const WATCH_AFTER: Duration = Duration::from_millis(100);
 /// How often it is looked at where it cannot be watched.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How long all goes on between two stops for what others put under guarded names: so many times as long as the last one
+/// took, and this long at most. What comes meanwhile is looked at together: somebody who copies thousands of files there would
+/// have the command stand still most of the time.
+const GOES_ON_TIMES: u32 = 10;
+const GOES_ON_AT_MOST: Duration = Duration::from_millis(250);
 /// How long killed processes may take to be gone. One that hangs in a device, or belongs to somebody else,
 /// is counted as left.
 const REAP_WITHIN: Duration = Duration::from_secs(5);
@@ -117,6 +122,10 @@ struct Supervisor {
     memory: Memory,
     /// When to begin, or to look again, whether what is hidden still is, and what is guarded still the same.
     look_at: Option<Instant>,
+    /// Files that others gave guarded names, and that nobody has looked at yet.
+    newly_guarded: Vec<PathBuf>,
+    /// When all may stand still for such again.
+    stands_at: Instant,
     orphaned: bool,
     reported: bool,
     /// The place of its caches is held until nothing of it is left, whatever becomes of its owner.
@@ -168,6 +177,8 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         memory: Memory::begin(),
         count_at: counts.then(|| began + COUNT_EVERY),
         look_at: is_held.then(|| began + WATCH_AFTER),
+        newly_guarded: Vec::new(),
+        stands_at: began,
         orphaned: false,
         reported: false,
         order,
@@ -279,8 +290,8 @@ impl Supervisor {
             return false;
         }
         // Nobody else has asked yet about the first moments of those.
-        let files = self.replaced_unheard();
-        if let Err(why) = self.keep_guarded(&files) {
+        self.hear_of_replaced();
+        if let Err(why) = self.keep_guarded() {
             self.killed_by.get_or_insert(why);
             return false;
         }
@@ -418,7 +429,8 @@ impl Supervisor {
 
     fn next_moment(&self) -> Option<Instant> {
         let end = self.kill_at.or(self.finish_at).or_else(|| self.deadline());
-        [end, self.count_at, self.look_at].into_iter().flatten().min()
+        let stands_at = Some(self.stands_at).filter(|_| !self.newly_guarded.is_empty());
+        [end, self.count_at, self.look_at, stands_at].into_iter().flatten().min()
     }
 
     /// Sees to it that what is hidden from the command stays hidden, and what is guarded is nothing that it can write, whoever
@@ -426,13 +438,17 @@ impl Supervisor {
     fn keep_watch(&mut self, replaced: bool, now: Instant) -> Result<(), KilledBy> {
         let Running::Held(entered) = &mut self.command else { return Ok(()) };
         let begins = self.look_at.is_some_and(|at| now >= at);
-        let replaced = match (begins, replaced) {
-            (true, _) => entered.watch_outside(),
-            (false, true) => entered.replaced(),
-            (false, false) => return Ok(()),
+        let mut replaced = match (begins, replaced) {
+            (true, _) => Some(entered.watch_outside()),
+            (false, true) => Some(entered.replaced()),
+            (false, false) => None,
         };
-        self.keep_guarded(&replaced.guarded)?;
-        let Running::Held(entered) = &mut self.command else { return Ok(()) };
+        let guarded = replaced.as_mut().map(|replaced| std::mem::take(&mut replaced.guarded));
+        self.newly_guarded.extend(guarded.unwrap_or_default());
+        if now >= self.stands_at {
+            self.keep_guarded()?;
+        }
+        let (Some(replaced), Running::Held(entered)) = (replaced, &mut self.command) else { return Ok(()) };
         let watches = entered.hide_again(&replaced).map_err(|_| KilledBy::Shown)?;
         self.look_at = (!watches).then(|| if begins { now + LOOK_EVERY } else { now });
         Ok(())
@@ -440,35 +456,46 @@ impl Supervisor {
 
     /// Of files that got guarded names from outside, the command had one by another name perhaps, and would write it on. So
     /// all of it stands still until that is known.
-    fn keep_guarded(&self, files: &[PathBuf]) -> Result<(), KilledBy> {
+    fn keep_guarded(&mut self) -> Result<(), KilledBy> {
+        let files = self.take_newly_guarded();
         if files.is_empty() {
             return Ok(());
         }
+        let began = Instant::now();
         let still = Still::below(rustix::process::getpid(), self.command.frame());
-        let writable = writable(still.processes(), files, &self.order.profile.roots);
+        let writable = writable(still.processes(), &files, &self.order.profile.roots);
         let has_none = writable.is_empty();
         if has_none {
             drop(still);
         } else {
             still.until_killed();
         }
+        self.stands_at = Instant::now() + GOES_ON_AT_MOST.min(began.elapsed() * GOES_ON_TIMES);
         self.tell_newly_guarded(files, writable, false);
         if has_none { Ok(()) } else { Err(KilledBy::Handled) }
     }
 
     /// Has the owner find out, too, whether the command opened one of these before. What it wrote there then, it wrote: that
     /// needs no haste. `over`: nobody of it is left.
-    fn tell_newly_guarded(&self, files: &[PathBuf], writable: Vec<PathBuf>, over: bool) {
+    fn tell_newly_guarded(&self, files: Vec<PathBuf>, writable: Vec<PathBuf>, over: bool) {
         if !files.is_empty() {
-            let _ = wire::say(self.link, &Report::NewlyGuarded(NewlyGuarded { files: files.to_vec(), writable, over }));
+            let _ = wire::say(self.link, &Report::NewlyGuarded(NewlyGuarded { files, writable, over }));
         }
     }
 
-    /// Guarded files that were replaced and that nobody has asked about yet: in the first moments, or together with the end.
-    fn replaced_unheard(&mut self) -> Vec<PathBuf> {
-        match &mut self.command {
-            Running::Free(_) => Vec::new(),
-            Running::Held(entered) => entered.replaced_guarded(),
+    /// Each of them once.
+    fn take_newly_guarded(&mut self) -> Vec<PathBuf> {
+        let mut files = std::mem::take(&mut self.newly_guarded);
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// Takes in guarded files that were replaced and that nobody has asked about yet: in the first moments, or together with
+    /// the end.
+    fn hear_of_replaced(&mut self) {
+        if let Running::Held(entered) = &mut self.command {
+            self.newly_guarded.extend(entered.replaced_guarded());
         }
     }
 
@@ -584,8 +611,9 @@ impl Supervisor {
 
     /// Everything has ended. Also where that was said before of the command alone, the last files are still to be told.
     fn end(&mut self, left: usize) {
-        let files = self.replaced_unheard();
-        self.tell_newly_guarded(&files, Vec::new(), true);
+        self.hear_of_replaced();
+        let files = self.take_newly_guarded();
+        self.tell_newly_guarded(files, Vec::new(), true);
         if !self.reported {
             self.report(left);
         }

@@ -2,24 +2,31 @@
 //! give one of them a guarded name later. What it wrote there, or writes in the moment before it is stopped, is then what
 //! the guarded file holds.
 //!
+//! What it had nothing of then it may still come to by a name that is not guarded: by one of several that the file has, or
+//! because the guarded name is a link to the file. So it is refused such files from then on.
+//!
 //! What stands at a place is looked at before the call and once more when it has happened: what the command makes is not
 //! there before, and somebody may put another file there in between.
 
-use std::collections::{HashSet, VecDeque};
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::fs::CWD;
+use rustix::fs::{AtFlags, CWD, lstat, statat};
+use rustix::io::Errno;
 
 use super::firsts::{Id, id_of_file};
 use super::sight::Found;
+use crate::fs::{led, led_straight};
 
 /// So many are known, some 5 MB; of more the first are forgotten. What is still held open is seen all the same.
 const MOST: usize = 100_000;
 /// How long a call takes that was let through, and how many places at most wait to be looked at then.
 const PASSES_WITHIN: Duration = Duration::from_millis(1);
 const MOST_PASSED: usize = 64;
+/// How long after a look the last one is where nothing stands.
+const PASSES_AT_LAST: Duration = Duration::from_millis(64);
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -30,15 +37,24 @@ struct All {
     ids: HashSet<Id>,
     /// In which order they were seen.
     order: VecDeque<Id>,
+    /// Files with guarded names that have others, too, and these guarded names, or links to the file that have such.
+    named_twice: HashMap<Id, HashSet<PathBuf>>,
+    /// Where links lead that have guarded names, and these links.
+    led_to: HashMap<PathBuf, HashSet<PathBuf>>,
 }
 
 impl Handled {
-    /// What stands there is about to be changed, or came to stand there.
-    pub(super) fn note(&self, found: &Found) {
-        let Some(id) = id_of_file(&found.dir, &found.name) else { return };
+    /// What stands there is about to be changed, or came to stand there. False where it has a guarded name, too, which the
+    /// command had not come to when it got that.
+    pub(super) fn note(&self, found: &Found) -> bool {
+        let Some(id) = id_of_file(&found.dir, &found.name) else { return true };
         let mut all = self.all();
+        let has_still = |names: &HashSet<PathBuf>| names.iter().any(|name| file_of(name).1 == Some(id));
+        if all.named_twice.get(&id).is_some_and(has_still) {
+            return false;
+        }
         if !all.ids.insert(id) {
-            return;
+            return true;
         }
         all.order.push_back(id);
         if all.order.len() > MOST
@@ -46,16 +62,22 @@ impl Handled {
         {
             all.ids.remove(&first);
         }
+        true
     }
 
-    /// Those of `files` that are among them.
+    /// Those of `files`, which have guarded names now, that are among them; or, of links, lead to such. The others are kept from
+    /// the command by whichever name.
     pub(super) fn of(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        let mut all = self.all();
+        files.iter().filter(|path| all.has_or_keeps(path)).cloned().collect()
+    }
+
+    /// Whether a link with a guarded name leads to a path still; `takes_along`: or below it.
+    pub(super) fn is_led_to(&self, path: &Path, takes_along: bool) -> bool {
         let all = self.all();
-        let is_handled = |path: &&PathBuf| {
-            let id = id_of_file(CWD, path.as_path());
-            id.is_some_and(|id| all.ids.contains(&id))
-        };
-        files.iter().filter(is_handled).cloned().collect()
+        let leads = |(to, links): (&PathBuf, &HashSet<PathBuf>)| links.iter().any(|link| led(link, |_| {}) == *to);
+        all.led_to.get_key_value(path).is_some_and(leads)
+            || takes_along && all.led_to.iter().any(|led| led.0.starts_with(path) && leads(led))
     }
 
     fn all(&self) -> MutexGuard<'_, All> {
@@ -63,33 +85,72 @@ impl Handled {
     }
 }
 
+impl All {
+    fn has_or_keeps(&mut self, path: &Path) -> bool {
+        let (to, id) = file_of(path);
+        if id.is_some_and(|id| self.ids.contains(&id)) {
+            return true;
+        }
+        let has_others = || lstat(to.as_deref().unwrap_or(path)).is_ok_and(|stat| stat.st_nlink > 1);
+        if let Some(id) = id.filter(|_| has_others()) {
+            self.named_twice.entry(id).or_default().insert(path.to_path_buf());
+        }
+        if let Some(to) = to {
+            self.led_to.entry(to).or_default().insert(path.to_path_buf());
+        }
+        // More than that nobody remembers, and who could come to them is not to go on.
+        self.named_twice.len().max(self.led_to.len()) > MOST
+    }
+}
+
+/// Where a link leads that stands at `path`, and which file stands there, or at the path itself.
+fn file_of(path: &Path) -> (Option<PathBuf>, Option<Id>) {
+    let to = led_straight(path);
+    let id = id_of_file(CWD, to.as_deref().unwrap_or(path));
+    (to, id)
+}
+
 /// Places that are looked at once more.
 #[derive(Debug, Default)]
-pub(super) struct Passed(VecDeque<(Instant, Found)>);
+pub(super) struct Passed(VecDeque<Place>);
+
+#[derive(Debug)]
+struct Place {
+    found: Found,
+    /// When to look, and how long that is after the last look.
+    at: Instant,
+    after: Duration,
+}
 
 impl Passed {
     /// A call was let through there.
     pub(super) fn add(&mut self, found: Found, handled: &Handled) {
         if self.0.len() >= MOST_PASSED
-            && let Some((_, first)) = self.0.pop_front()
+            && let Some(first) = self.0.pop_front()
         {
-            handled.note(&first);
+            handled.note(&first.found);
         }
-        self.0.push_back((Instant::now() + PASSES_WITHIN, found));
+        self.0.push_back(Place { found, at: Instant::now() + PASSES_WITHIN, after: PASSES_WITHIN });
     }
 
     /// Until one is to be looked at.
     pub(super) fn wait(&self) -> Option<Duration> {
-        self.0.front().map(|(at, _)| at.saturating_duration_since(Instant::now()))
+        self.0.iter().map(|place| place.at).min().map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Looks at those whose time has come.
+    /// Looks at those whose time has come. Where nothing stands, the call may not have had its turn yet, as on a busy machine.
     pub(super) fn settle(&mut self, handled: &Handled) {
-        while self.wait().is_some_and(|wait| wait.is_zero())
-            && let Some((_, found)) = self.0.pop_front()
-        {
-            handled.note(&found);
-        }
+        let now = Instant::now();
+        self.0.retain_mut(|Place { found, at, after }| {
+            if now < *at {
+                return true;
+            }
+            handled.note(found);
+            *after *= 4;
+            *at = now + *after;
+            *after <= PASSES_AT_LAST
+                && matches!(statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+        });
     }
 }
 

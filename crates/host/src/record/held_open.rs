@@ -15,7 +15,7 @@ use rustix::fs::lstat;
 use rustix::process::Pid;
 
 use super::sight::{Found, Seen, Sight};
-use crate::fs::{Stamp, kind_of};
+use crate::fs::{Stamp, kind_of, led_straight};
 use crate::proc::tree;
 use crate::sandbox::is_stand_in;
 
@@ -145,20 +145,23 @@ impl Held {
 }
 
 /// Those of `files` that `processes` are seen to be able to write whatever these are called: they have one open for writing
-/// or mapped, or it is a pipe, or a link. What cannot be seen is no reason, and no other name either, which git gives each object for a
-/// moment: what they had open under another name the recorder knows. Only of processes that stand still, with all they have
-/// in `roots`.
+/// or mapped, or it is a pipe. Of a link that counts of the file it leads to; where it leads to something else, or by other
+/// links, nobody could keep them off that. What cannot be seen is no reason, and no other name either, which git gives each
+/// object for a moment: what they had open under another name the recorder knows, and what they open later it refuses. Only of
+/// processes that stand still, with all they have in `roots`.
 pub(crate) fn writable(processes: &[Pid], files: &[PathBuf], roots: &[PathBuf]) -> Vec<PathBuf> {
     let held = Held::by_most(processes, ALL);
+    let is_file_held =
+        |path: &Path, file: &Stamp| held.is_seen_to_hold(path, file) || held.holds_as_another(file, roots);
     let is_held = |path: &&PathBuf| {
         let Ok(stat) = lstat(path.as_path()) else { return false };
         match kind_of(&stat) {
-            Some(Kind::File) => {
-                let file = Stamp::from(&stat);
-                held.is_seen_to_hold(path, &file) || held.holds_as_another(&file, roots)
-            }
+            Some(Kind::File) => is_file_held(path, &Stamp::from(&stat)),
             Some(Kind::Directory) => false,
-            Some(Kind::Link) | None => !is_stand_in(&stat),
+            Some(Kind::Link) => {
+                led_straight(path).is_none_or(|to| lstat(&to).is_ok_and(|stat| is_file_held(&to, &Stamp::from(&stat))))
+            }
+            None => !is_stand_in(&stat),
         }
     };
     files.iter().filter(is_held).cloned().collect()

@@ -106,7 +106,8 @@ impl Recorder {
 
     /// Those of `files` that the command was about to change before, whatever they were called then. They have guarded names
     /// by now, which somebody else gave them. What stands there now is what counts: where another file came in place of the
-    /// one that was heard of, that is news of its own, and this is asked again.
+    /// one that was heard of, that is news of its own, and this is asked again. The others it is refused from now on, also by
+    /// names that are not guarded.
     pub(crate) fn handled(&self, files: &[PathBuf]) -> Vec<PathBuf> {
         self.0.handled.of(files)
     }
@@ -266,10 +267,21 @@ impl Shared {
         let removes = matches!(act, Act::Remove(_));
         let swaps = matches!(act, Act::Move { swaps: true, .. });
         let handled = [Some(&first).filter(|_| !removes), second.as_ref().filter(|_| swaps)];
+        let names_alone = matches!(act, Act::Move { .. } | Act::Link { .. });
         for seen in handled.into_iter().flatten() {
-            if let Seen::Inside(found) = seen {
-                self.handled.note(found);
+            if let Seen::Inside(found) = seen
+                && !self.handled.note(found)
+                && !names_alone
+            {
+                return Some(Errno::ROFS);
             }
+        }
+        let leads = |seen: &Seen| match seen {
+            Seen::Inside(found) => self.handled.is_led_to(&found.path, moves || removes),
+            Seen::Unknown | Seen::Elsewhere => false,
+        };
+        if leads(&first) || second.as_ref().is_some_and(leads) {
+            return Some(Errno::ROFS);
         }
         let mut turn = self.turn();
         let turn = turn.as_mut()?;

@@ -14,7 +14,7 @@ use rustix::fs::{FileType, lstat};
 
 use super::guarded::Guarded;
 use super::placeholders::is_stand_in;
-use crate::fs::Stamp;
+use crate::fs::{Stamp, led};
 
 /// Directories that are guarded with all that is in them, and files under guarded names: so many are looked at, those that
 /// lie deepest last. What is watched takes memory of the system, and what is known is looked at anew at the end.
@@ -102,14 +102,12 @@ impl Kept {
         self.links.get(link).is_some_and(|before| fs::read_link(link).is_ok_and(|now| now == *before))
     }
 
-    /// Whether a link leads into a root to what the command may change, whether it exists or not.
+    /// Whether a link leads into a root to what the command may change, whether it exists or not, or by a link that it may.
     fn leads_astray(&self, link: &Path) -> bool {
-        let lexical = || {
-            let to = link.parent()?.join(fs::read_link(link).ok()?);
-            Some(fs::canonicalize(to.parent()?).ok()?.join(to.file_name()?))
-        };
-        let Some(to) = fs::canonicalize(link).ok().or_else(lexical) else { return true };
-        self.guarded.is_in_a_root(&to) && !self.guarded.has(&to)
+        let may_change = |path: &Path| self.guarded.is_in_a_root(path) && !self.guarded.has(path);
+        let mut has_another = false;
+        let to = led(link, |at| has_another |= may_change(at));
+        has_another || may_change(&to)
     }
 
     fn look(&self) -> Standing {
@@ -174,14 +172,26 @@ mod tests {
             ("own", "../own"),
             ("opened", "../.mcp.json"),
             ("new", "../own/new"),
+            ("nowhere", "/opt/nowhere/deep/ext"),
+            ("absent", "../none/deep/new"),
+            ("byway", "../away/hostname"),
         ];
+        std::os::unix::fs::symlink("/etc", at("away")).expect("a link");
         for (name, to) in links {
             std::os::unix::fs::symlink(to, at(".vscode").join(name)).expect("a link");
         }
         let mut replaced = kept.replaced();
         replaced.sort();
-        let wanted =
-            [".npmrc", ".vscode/deep/tasks.json", ".vscode/new", ".vscode/opened", ".vscode/own", "a.code-workspace"];
+        let wanted = [
+            ".npmrc",
+            ".vscode/absent",
+            ".vscode/byway",
+            ".vscode/deep/tasks.json",
+            ".vscode/new",
+            ".vscode/opened",
+            ".vscode/own",
+            "a.code-workspace",
+        ];
         assert_eq!(replaced, wanted.map(at));
         assert!(kept.replaced().is_empty());
     }

@@ -7,11 +7,9 @@
 //! started anew: what is written there is not synced.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,14 +22,13 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::{OWNER, SCRATCH, made};
+use crate::fs::led;
 use crate::overlay::{holds_layers, mounts_below, remove_tree};
 
 /// Places that are kept. What is more at once is cold.
 const KEPT: u32 = 4;
 /// Where what has no place in the home goes: the session's own.
 const INSTEAD: &str = "/var/tmp";
-/// As many links on one way as the kernel follows.
-const MOST_LINKS: u32 = 40;
 /// Directories whose programs the system's packages put there: none leads into a home.
 const OF_SYSTEM: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin"];
 
@@ -73,23 +70,7 @@ pub fn program_places(path: &str) -> HashSet<PathBuf> {
 
 /// Where a path leads, also as far as it does not exist. Its directory and that of each link on the way are noted.
 fn walked(path: &Path, places: &mut HashSet<PathBuf>) -> PathBuf {
-    let mut rest: Vec<OsString> = path.iter().rev().map(OsStr::to_os_string).collect();
-    let (mut at, mut links) = (PathBuf::from("/"), 0);
-    while let Some(part) = rest.pop() {
-        match part.as_bytes() {
-            b"/" => at = PathBuf::from("/"),
-            b"." => {}
-            b".." => drop(at.pop()),
-            _ => match std::fs::read_link(at.join(&part)).ok().filter(|_| links < MOST_LINKS) {
-                Some(target) => {
-                    links += 1;
-                    places.insert(at.clone());
-                    rest.extend(target.iter().rev().map(OsStr::to_os_string));
-                }
-                None => at.push(part),
-            },
-        }
-    }
+    let at = led(path, |link| places.extend(link.parent().map(Path::to_path_buf)));
     places.extend([at.clone()].into_iter().chain(at.parent().filter(|_| !at.is_dir()).map(Path::to_path_buf)));
     at
 }
