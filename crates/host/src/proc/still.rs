@@ -109,17 +109,18 @@ mod tests {
         from.read_exact(&mut [0; 3]).expect("it is up");
         let root = Pid::from_child(&shell);
         let all = || [root].into_iter().chain(tree::below(root)).collect::<Vec<Pid>>();
+        let known = all();
         for _ in 0..200 {
             drop(Still::among(all));
             sleep(A_MOMENT);
         }
-        for pid in all() {
-            let _ = kill_process(pid, Signal::KILL);
+        // One that goes on ends.
+        let there = all();
+        for pid in &known {
+            let _ = kill_process(*pid, Signal::KILL);
         }
         shell.wait().expect("waited for");
-        let mut said = String::new();
-        from.read_to_string(&mut said).expect("read");
-        assert_eq!(said, "");
+        assert_eq!((known.len(), there), (3, known));
     }
 
     #[test]
