@@ -11,8 +11,10 @@
 //! | `include.path`, `includeIf.*.path` | the file |
 //! | a link in the repository itself (`config`, `HEAD`, `objects`, `rebase-merge/done`, …) | where it leads |
 
+use std::collections::HashSet;
 use std::fs;
 use std::iter::once;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nika_guard::repository::Setting;
@@ -36,35 +38,14 @@ const FILES: &[&str] = &[
 /// The same of who verifies signatures.
 const SIGNERS: &[&str] = &["gpg.ssh.allowedsignersfile", "gpg.ssh.revocationfile"];
 
-/// What git itself reads at the top of a repository's directory, or of a linked worktree's, beside the names in capitals
-/// (`HEAD`, `MERGE_MSG`). What others keep there is no concern: hooks, the files of LFS and of annex, lists of tags.
-const OPENED: &[&str] = &[
-    "branches",
-    "commondir",
-    "config",
-    "config.worktree",
-    "gc.log",
-    "gitdir",
-    "index",
-    "info",
-    "locked",
-    "logs",
-    "modules",
-    "objects",
-    "packed-refs",
-    "rebase-apply",
-    "rebase-merge",
-    "refs",
-    "reftable",
-    "remotes",
-    "rr-cache",
-    "sequencer",
-    "shallow",
-    "worktrees",
-];
+/// What other programs keep at the top of a repository's directory, and hooks, which are judged as what runs. Links there
+/// are no concern. Any other name git may be told to open: it takes each for that of a ref.
+const OTHERS: &[&str] =
+    &["TAGS", "annex", "cscope.in.out", "cscope.out", "cscope.po.out", "gc.pid", "hooks", "lfs", "svn", "tags"];
 
-/// Entries of a repository's directory that are looked at for links. Default 100,000, some thirty milliseconds.
-const ENTRIES: usize = 100_000;
+/// Entries of a repository's directory that are looked at for links: a repository has a ref and a log for each branch that
+/// was fetched. They take about a second.
+const ENTRIES: usize = 1_000_000;
 
 /// The workspace, and the home directory that `~` means.
 pub(super) struct Bounds<'b> {
@@ -138,7 +119,7 @@ impl Bounds<'_> {
     /// to look at.
     fn links_in(&self, git: &Path, left: &mut usize, all: &mut Vec<PathBuf>) -> Option<()> {
         let objects = git.join("objects");
-        let mut dirs = vec![git.to_owned()];
+        let (mut dirs, mut known) = (vec![git.to_owned()], HashSet::new());
         while let Some(dir) = dirs.pop() {
             // A submodule's own is looked at by itself.
             if is_below_modules(git, &dir) && is_git(&dir) {
@@ -149,16 +130,17 @@ impl Bounds<'_> {
                 let (name, path) = (entry.file_name(), entry.path());
                 let name = name.to_string_lossy();
                 let Ok(kind) = entry.file_type() else { continue };
-                if dir == git && !is_opened(&name) {
+                if dir == git && OTHERS.contains(&&*name) {
                     continue;
                 }
                 let outside = kind.is_symlink().then(|| self.outside(&path)).flatten();
-                // A link that stays in the workspace may lead to a directory in which others do not. One that leads in a
-                // circle ends where the system follows no more links.
-                let goes_on = kind.is_dir() || kind.is_symlink() && outside.is_none() && path.is_dir();
-                // Loose objects are known by what they hold: nothing else is shown under their names.
+                // Loose objects are known by what they hold: nothing else is shown under their names. A link that stays in
+                // the workspace may lead to a directory in which others do not, or in a circle.
                 let is_loose = dir == objects && name.len() == 2;
-                dirs.extend((goes_on && !is_loose).then_some(path));
+                let may_go_on = !is_loose && (kind.is_dir() || kind.is_symlink() && outside.is_none());
+                let meta = may_go_on.then(|| fs::metadata(&path).ok()).flatten().filter(fs::Metadata::is_dir);
+                let is_new = meta.is_some_and(|meta| known.insert((meta.dev(), meta.ino())));
+                dirs.extend(is_new.then_some(path));
                 all.extend(outside);
             }
         }
@@ -189,12 +171,6 @@ impl<'s> Set<'s> {
     pub(super) fn tops<'t>(&'t self, found: &'t Found) -> impl Iterator<Item = &'t PathBuf> {
         once(&found.top).chain(&self.tops)
     }
-}
-
-/// Whether git reads what has this name at the top of a repository's directory.
-fn is_opened(name: &str) -> bool {
-    let in_capitals = name.contains('_') && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    in_capitals || name == "HEAD" || name.starts_with("sharedindex.") || OPENED.contains(&name)
 }
 
 /// Whether a directory of the repository `git` lies where submodules are kept, be it those of a linked worktree.

@@ -474,6 +474,10 @@ fn a_link_to_what_git_keeps_of_its_work_leads_where_it_leads() {
         "rr-cache/x/preimage",
         "sequencer/todo",
         "modules/deep/sub/objects",
+        // A ref may have any name: `git rev-parse foo`.
+        "foo",
+        "FOO",
+        "own/deep/foo",
         "MERGE_MSG",
         "BISECT_LOG",
         "FETCH_HEAD",
@@ -512,6 +516,18 @@ fn a_link_to_what_git_keeps_of_its_work_leads_where_it_leads() {
         }
         leads_to(&scene, "other", "");
     }
+}
+
+#[test]
+fn links_in_circles_lead_nowhere_else() {
+    let scene = Scene::new();
+    for name in ["refs/a", "refs/b", "refs/c", "own"] {
+        std::os::unix::fs::symlink(scene.root().join(".git"), scene.root().join(".git").join(name)).expect("linked");
+    }
+    let found = scene.at("");
+    assert_eq!((found.elsewhere, found.unknown), (Vec::new(), None));
+    std::os::unix::fs::symlink(scene.0.path(), scene.root().join(".git/refs/d")).expect("linked");
+    assert_eq!(scene.at("").elsewhere, [scene.0.path().canonicalize().expect("there")]);
 }
 
 #[test]
