@@ -18,8 +18,10 @@ mod ledger;
 mod lock;
 mod names;
 mod open;
+mod owned;
 mod recovered;
 mod resolve;
+mod rights;
 mod sets;
 mod twins;
 mod unheld;
@@ -40,9 +42,13 @@ pub use lock::{LOOK_AGAIN, Locked, PATIENCE};
 pub(crate) use names::{land, put_away};
 pub use open::{FileNow, Glance, OpenFile, Stamp, sha256};
 pub(crate) use open::{kind_of, sha256_of};
+pub use owned::AsOwner;
 pub(crate) use recovered::read_note;
 pub use recovered::{Outcome, Recovered, Why};
 pub(crate) use resolve::plain;
+pub(crate) use rights::{
+    look_as_owner, move_as_owner, open_as_owner, parent_as_owner, reopen_as_owner, stat_as_owner, with_rights,
+};
 pub(crate) use sets::Stuck;
 #[cfg(test)]
 pub(crate) use unheld::tests::while_it_writes;

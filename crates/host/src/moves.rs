@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nika_contract::{Dress, ToolError, code, pathtext};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -173,18 +173,12 @@ pub(crate) struct Parents {
 }
 
 impl Parents {
-    /// The directory of `path`, in the workspace or else in a directory of our own, and the name in it.
-    pub(crate) fn of(&mut self, files: &Workspace, path: &Path, own: bool) -> Result<At<'_>, Errno> {
+    /// The directory of `path`, whatever rights that has and those above it, and the name in it.
+    pub(crate) fn of(&mut self, files: &Workspace, path: &Path) -> Result<At<'_>, Errno> {
         // The top of all has no name.
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::ISDIR) };
         if self.last.as_ref().is_none_or(|(last, _)| last != parent) {
-            let dir = if own {
-                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-                openat2(CWD, parent, flags, Mode::empty(), resolve)?
-            } else {
-                files.opened_parent(path)?.0
-            };
+            let dir = files.look_as_owner(parent, OFlags::PATH | OFlags::DIRECTORY)?;
             self.last = Some((parent.to_path_buf(), dir));
         }
         let (_, dir) = self.last.as_ref().expect("set above");
@@ -194,7 +188,7 @@ impl Parents {
     /// Has an overlay bring a file of its lower part up, as a rename would: there it may get another inode, and a move is
     /// known by that.
     pub(crate) fn copy_up(&mut self, files: &Workspace, path: &Path) {
-        let Ok((dir, name)) = self.of(files, path, false) else { return };
+        let Ok((dir, name)) = self.of(files, path) else { return };
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let Ok(handle) = rustix::fs::openat(dir, &name, flags, Mode::empty()) else { return };
         let Ok(stat) = rustix::fs::fstat(&handle) else { return };
@@ -310,7 +304,7 @@ impl<'a> Mover<'a> {
 
     /// Whether the place of a step is as it leaves it.
     fn stands_as_made(&mut self, step: &Step) -> bool {
-        let stands = self.target.of(self.files, &step.target, false).map(|target| standing(&target));
+        let stands = self.target.of(self.files, &step.target).map(|target| standing(&target));
         match step.act {
             Act::Put | Act::Swap => stands.is_ok_and(|stands| stands.is_some() && stands == step.new),
             Act::Remove => stands.is_ok_and(|stands| stands.is_none()),
@@ -320,10 +314,9 @@ impl<'a> Mover<'a> {
 
     /// Whether a directory of a step's places is no more.
     fn is_gone(&mut self, step: &Step) -> bool {
-        let own = !step.is_beside();
-        self.target.of(self.files, &step.target, false).is_err_and(is_absence)
-            || self.source.of(self.files, &step.source, own).is_err_and(is_absence)
-            || self.aside.of(self.files, &step.aside, own).is_err_and(is_absence)
+        self.target.of(self.files, &step.target).is_err_and(is_absence)
+            || self.source.of(self.files, &step.source).is_err_and(is_absence)
+            || self.aside.of(self.files, &step.aside).is_err_and(is_absence)
     }
 
     /// Whether what stood at every path stands there.
@@ -354,7 +347,7 @@ impl<'a> Mover<'a> {
     }
 
     fn places(&mut self, step: &Step) -> Result<Places<'_>, ToolError> {
-        let target = self.target.of(self.files, &step.target, false).map_err(|error| refused(&step.target, error))?;
+        let target = self.target.of(self.files, &step.target).map_err(|error| refused(&step.target, error))?;
         let (source, aside) = beside(self.files, (&mut self.source, &mut self.aside), step)?;
         Ok(Places { target, source, aside, of_layer: !step.is_beside() })
     }
@@ -366,8 +359,7 @@ fn beside<'a>(
     (source, aside): (&'a mut Parents, &'a mut Parents),
     step: &Step,
 ) -> Result<(At<'a>, At<'a>), ToolError> {
-    let own = !step.is_beside();
-    let source = source.of(files, &step.source, own).map_err(|error| refused(&step.source, error))?;
-    let aside = aside.of(files, &step.aside, own).map_err(|error| refused(&step.aside, error))?;
+    let source = source.of(files, &step.source).map_err(|error| refused(&step.source, error))?;
+    let aside = aside.of(files, &step.aside).map_err(|error| refused(&step.aside, error))?;
     Ok((source, aside))
 }

@@ -31,6 +31,7 @@ mod marks;
 mod moves;
 mod noted;
 mod refreshed;
+mod sides;
 mod stage;
 mod stand_ins;
 mod sweep;
@@ -40,7 +41,6 @@ mod walk;
 
 pub use apply::{Applied, Bounds, HeldBack, NotApplied};
 pub use aside::LeftOut;
-pub(crate) use clean::with_rights;
 pub use cover::{Cover, mounts_below};
 pub(crate) use grounds::grounds;
 pub use groups::of_another_group;

@@ -29,6 +29,7 @@ mod lock;
 mod mounts;
 mod network;
 mod outside;
+pub(crate) mod owner;
 mod placeholders;
 pub mod probe;
 mod protected;

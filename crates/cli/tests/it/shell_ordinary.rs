@@ -1,5 +1,9 @@
 //! Commands of an ordinary user on directories whose rights hold their owner, too.
 
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::Path;
+
 use crate::ordinary::Ordinary;
 use crate::shell_undo::tree;
 use crate::world::world;
@@ -27,29 +31,82 @@ fn directories_that_their_owner_may_not_write_come_back_as_they_were() {
     }
 }
 
+/// What stands before, and what a command does to it.
+const CLOSED: &[(&str, &str)] = &[
+    // What comes is closed.
+    ("mkdir t", "echo w > t/w; mkdir k; echo v > k/f; chmod 000 k"),
+    ("true", "mkdir -p d/e; echo a > d/e/a; ln -s a d/e/l; chmod 000 d/e; chmod 100 d"),
+    ("true", "mkdir d; head -c 3000000 /dev/zero > d/big; echo n > n; chmod 000 n d/big; chmod 444 d"),
+    // What stays.
+    ("mkdir t; echo f > t/f", "chmod 000 t/f"),
+    ("mkdir -p d/e; echo o > d/o; echo p > d/e/p", "echo n > d/n; echo oo > d/o; rm d/e/p; chmod 000 d/o d/e d"),
+    ("mkdir d; echo o > d/o; chmod 555 d", "chmod u+w d; echo p > d/p; chmod 000 d"),
+    // What goes, and what comes in its place.
+    ("mkdir rep; echo a > rep/a", "rm -rf rep; mkdir rep; chmod 000 rep"),
+    ("mkdir d; echo o > d/o", "mv d e; chmod 000 e"),
+    ("echo o > f; echo o > g; chmod 000 f g", "rm f; rm -f g; echo n > g"),
+    ("echo o > f; chmod 000 f", "mv f g"),
+    // What was closed before.
+    ("mkdir z; chmod 000 z", "rmdir z"),
+    ("mkdir -p d/z; echo a > d/a; echo b > d/z/b; chmod 300 d/z", "chmod -R u+rwx d; rm -rf d"),
+    ("mkdir -p d/z; echo b > d/z/b; chmod 444 d/z", "chmod -R u+rwx d; rm -rf d; mkdir d; echo n > d/n"),
+    ("mkdir z; echo a > z/a; chmod 000 z", "chmod 700 z; echo b >> z/a; echo c > z/c; chmod 000 z"),
+    (
+        "mkdir -p z/y/x; echo a > z/y/x/a; ln -s a z/y/l; chmod 000 z/y/x z/y; chmod 100 z",
+        "chmod -R u+rwx z; rm -rf z/y/x; mkdir z/n; chmod 000 z",
+    ),
+];
+
 #[test]
-fn a_directory_that_cannot_be_looked_into_is_left_out_and_the_rest_applied() {
-    for (before, command, left_out) in [
-        ("mkdir z; chmod 000 z", "rmdir z", "z"),
-        ("mkdir -p d/z; echo a > d/a; echo b > d/z/b; chmod 300 d/z", "chmod -R u+rwx d; rm -rf d", "d"),
-        ("mkdir -p d/z; echo b > d/z/b; chmod 444 d/z", "chmod -R u+rwx d; rm -rf d; mkdir d; echo n > d/n", "d"),
-    ] {
-        let world = world();
-        let Some(user) = Ordinary::of(&world) else { return };
-        user.does(before);
-        let look = || user.said("find . -printf '%P %m\n' | sort");
-        let was = look();
-        let ran = user.run(&["call", "bash", &format!("command={command}; echo hi > else"), "--unsafe"]);
-        ran.exits(1).says(&format!("[not applied, as what stands there cannot be looked into: {left_out}"));
-        assert_eq!(world.text("else"), "hi\n", "{command}");
-        user.run(&["undo", "--unsafe"]).exits(0);
-        assert_eq!(look(), was, "{command}");
-        user.does("chmod -R u+rwx .");
+fn what_rights_keep_from_their_own_owner_is_applied_and_taken_back() {
+    CLOSED.iter().for_each(|scene| same_as_bare(scene, &|_| {}));
+}
+
+/// A layer holds no file of another group, so there a recorder keeps what stood.
+#[test]
+fn and_so_it_is_where_a_recorder_keeps_what_stood_there() {
+    CLOSED.iter().for_each(|scene| {
+        same_as_bare(scene, &|root| {
+            fs::write(root.join("of another group"), "").expect("it is ours");
+            chown(root.join("of another group"), None, Some(0)).expect("root may");
+        })
+    });
+}
+
+/// Has an ordinary user do through the program what one does without, undo it and undo that.
+fn same_as_bare((before, command): &(&str, &str), furnish: &dyn Fn(&Path)) {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only root sees what is closed to its owner");
     }
-    // Rights alone are no reason to look into it.
+    let (world, bare) = (world(), world());
+    let (Some(user), Some(other)) = (Ordinary::of(&world), Ordinary::of(&bare)) else { return };
+    for (of, world) in [(&user, &world), (&other, &bare)] {
+        of.does(before);
+        furnish(&world.root());
+    }
+    let was = tree(&world.root());
+    other.does(command);
+    user.run(&["call", "bash", &format!("command={command}"), "--unsafe"]).exits(0);
+    let after = tree(&world.root());
+    assert_eq!(after, tree(&bare.root()), "{before}; {command}");
+    let undone = user.run(&["undo", "--unsafe", "--output", "json"]).json();
+    assert_eq!(tree(&world.root()), was, "undone: {before}; {command}; {undone}");
+    let call = undone["call_id"].as_str().expect("a call");
+    user.run(&["undo", call, "--unsafe"]).exits(0);
+    assert_eq!(tree(&world.root()), after, "done again: {before}; {command}");
+}
+
+#[test]
+fn a_file_in_a_closed_directory_is_a_file_of_the_workspace() {
     let world = world();
     let Some(user) = Ordinary::of(&world) else { return };
-    user.does("mkdir z; echo a > z/a; chmod 000 z");
-    user.run(&["call", "bash", "command=chmod 700 z", "--unsafe"]).exits(0);
-    assert_eq!(world.text("z/a"), "a\n");
+    user.does("mkdir -p closed/in; echo d > closed/in/d; chmod 000 closed");
+    let command = "command=chmod u+rwx closed && echo y > closed/in/d";
+    user.run(&["call", "bash", command, "--mode", "workspace"]).exits(0);
+    assert_eq!(world.text("closed/in/d"), "y\n");
+    user.run(&["undo", "--unsafe"]).exits(0);
+    // Other tools may do what its user may.
+    user.run(&["call", "read", "file_path=closed/in/d"]).exits(1).complains("NIKA-200");
+    user.does("chmod 700 closed");
+    assert_eq!(world.text("closed/in/d"), "d\n");
 }

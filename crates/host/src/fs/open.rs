@@ -11,6 +11,7 @@ use nika_guard::{Permit, Place};
 use rustix::fs::{FileType, OFlags, Stat};
 use sha2::{Digest, Sha256};
 
+use super::owned::Rights;
 use super::{Workspace, errno, is_absence};
 
 /// Hashed at once.
@@ -147,14 +148,18 @@ impl Workspace {
     /// Opens a regular file. Nothing else is ever opened: not a FIFO, which would block, not a device,
     /// which might act.
     pub fn open_file(&self, permit: &Permit, place: &Place) -> Result<OpenFile, ToolError> {
+        self.open_file_by(permit, place, Rights::AsTheyAre)
+    }
+
+    pub(super) fn open_file_by(&self, permit: &Permit, place: &Place, rights: Rights) -> Result<OpenFile, ToolError> {
         let what = || format!("read {}", place.shown());
         self.covered(permit.covers_read(&place.path), place)?;
-        let handle = self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW).map_err(|error| {
+        let handle = self.open_by(&place.path, OFlags::PATH | OFlags::NOFOLLOW, rights).map_err(|error| {
             let refused = errno(&what(), error, code::READ_FAILED);
             if refused.code == code::NOT_FOUND { self.near(permit, place, refused) } else { refused }
         })?;
         let stat = regular(&handle, place)?;
-        let file = Self::reopen(&handle).map_err(|error| errno(&what(), error, code::READ_FAILED))?;
+        let file = rights.reopen(&handle).map_err(|error| errno(&what(), error, code::READ_FAILED))?;
         Ok(OpenFile {
             place: place.clone(),
             file,
@@ -175,9 +180,18 @@ impl Workspace {
 
     /// What stands at an entry, a link not followed. `None` where nothing does.
     pub fn glance(&self, permit: &Permit, place: &Place) -> Result<Option<Glance>, ToolError> {
+        self.glance_by(permit, place, Rights::AsTheyAre)
+    }
+
+    pub(super) fn glance_by(
+        &self,
+        permit: &Permit,
+        place: &Place,
+        rights: Rights,
+    ) -> Result<Option<Glance>, ToolError> {
         self.covered(permit.covers_read(&place.path), place)?;
         let what = |error| errno(&format!("read {}", place.shown()), error, code::READ_FAILED);
-        let handle = match self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) {
+        let handle = match self.open_by(&place.path, OFlags::PATH | OFlags::NOFOLLOW, rights) {
             Ok(handle) => handle,
             Err(error) if is_absence(error) => return Ok(None),
             Err(error) => return Err(what(error)),
@@ -201,26 +215,36 @@ impl Workspace {
 
     /// sha256 of a file of any size, read in pieces, or of where a link points.
     pub fn digest(&self, permit: &Permit, place: &Place) -> Result<[u8; 32], ToolError> {
+        self.digest_by(permit, place, Rights::AsTheyAre)
+    }
+
+    pub(super) fn digest_by(&self, permit: &Permit, place: &Place, rights: Rights) -> Result<[u8; 32], ToolError> {
         self.covered(permit.covers_read(&place.path), place)?;
         let what = |error| errno(&format!("read {}", place.shown()), error, code::READ_FAILED);
-        let handle = self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW).map_err(what)?;
+        let handle = self.open_by(&place.path, OFlags::PATH | OFlags::NOFOLLOW, rights).map_err(what)?;
         if let Ok(target) = rustix::fs::readlinkat(&handle, "", Vec::new()) {
             return Ok(sha256(target.as_bytes()));
         }
         regular(&handle, place)?;
-        let mut file = Self::reopen(&handle).map_err(what)?;
+        let mut file = rights.reopen(&handle).map_err(what)?;
         sha256_of(&mut file)
             .map_err(|error| ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", place.shown())))
     }
 
     /// Names of what is in a directory; none where there is no directory.
     pub fn names(&self, permit: &Permit, place: &Place) -> Vec<std::ffi::OsString> {
+        self.names_by(permit, place, Rights::AsTheyAre)
+    }
+
+    pub(super) fn names_by(&self, permit: &Permit, place: &Place, rights: Rights) -> Vec<std::ffi::OsString> {
         use std::os::unix::ffi::OsStrExt;
         if !permit.covers_read(&place.path) {
             return Vec::new();
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-        let Ok(entries) = self.open_exact(&place.path, flags).and_then(rustix::fs::Dir::new) else { return Vec::new() };
+        let Ok(entries) = self.open_by(&place.path, flags, rights).and_then(rustix::fs::Dir::new) else {
+            return Vec::new();
+        };
         let names = entries.flatten().map(|entry| std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
         names.filter(|name| name != "." && name != "..").collect()
     }

@@ -1,7 +1,8 @@
 //! From what a caller wrote to the place it means. The kernel follows the links; nothing is opened
 //! but handles that can neither read nor write.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, openat2, readlin
 use rustix::io::Errno;
 
 use super::{Workspace, errno};
-use crate::sandbox::is_below_stand_in;
+use crate::sandbox::{is_below_stand_in, owner};
 
 /// How often a path is looked up again when what it named was just replaced. A deleted file that a process
 /// still holds never gets a name again.
@@ -200,14 +201,26 @@ impl Workspace {
         self.resolved(path, text, &[Errno::NOENT])
     }
 
+    /// What stands at a path, its links followed. What is in a directory of a root that its own owner may not look into, a
+    /// command can come to all the same.
+    fn followed(&self, path: &Path) -> rustix::io::Result<OwnedFd> {
+        let (below, flags) = (strip_slash(path), OFlags::PATH | OFlags::CLOEXEC);
+        match openat2(&self.slash, below, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+            Err(Errno::ACCESS) if self.root_of(path).is_some() => {
+                let below = CString::new(below.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
+                owner::opened(self.slash.as_fd(), &below, flags, ResolveFlags::NO_MAGICLINKS)
+            }
+            other => other,
+        }
+    }
+
     /// Follows every link of `path` as far as it exists; what does not exist, by these errors, is added as written.
     fn resolved(&self, path: &Path, text: &str, missing_by: &[Errno]) -> Result<PathBuf, ToolError> {
         let mut existing = path.to_path_buf();
         let mut missing: Vec<OsString> = Vec::new();
         let mut tries = 0;
         loop {
-            let flags = OFlags::PATH | OFlags::CLOEXEC;
-            match openat2(&self.slash, strip_slash(&existing), flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+            match self.followed(&existing) {
                 Ok(fd) => {
                     let mut real = Self::path_of(&fd)
                         .map_err(|error| errno(&format!("resolve '{text}'"), error, code::READ_FAILED))?;
@@ -276,7 +289,7 @@ fn strip_slash(path: &Path) -> &Path {
     }
 }
 
-fn is_link(slash: &std::os::fd::OwnedFd, path: &Path) -> bool {
+fn is_link(slash: &OwnedFd, path: &Path) -> bool {
     statat(slash, strip_slash(path), AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }

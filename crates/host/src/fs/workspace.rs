@@ -10,6 +10,7 @@ use nika_guard::Place;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 
 use crate::git::Personal;
+use crate::overlay::by_handle;
 
 /// How far a write goes before it counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,6 +44,9 @@ pub struct Settings {
     /// How far a write goes.
     pub fsync: Fsync,
 }
+
+/// How a handle is opened to be read.
+const REOPEN: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Open roots. One a process; sessions share it.
 #[derive(Debug)]
@@ -211,6 +215,12 @@ impl Workspace {
         openat2(dir.as_fd(), below, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
     }
 
+    /// The same, whatever rights it has, and the directories on the way.
+    pub(crate) fn look_as_owner(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let (dir, below) = self.anchor(path);
+        super::look_as_owner(dir, below, flags)
+    }
+
     /// The real path behind a handle.
     pub(crate) fn path_of(fd: &OwnedFd) -> rustix::io::Result<PathBuf> {
         use std::os::fd::AsRawFd;
@@ -222,9 +232,11 @@ impl Workspace {
 
     /// Opens, for reading, what an `O_PATH` handle stands for: the same inode, whatever its name is now.
     pub(crate) fn reopen(fd: &OwnedFd) -> rustix::io::Result<File> {
-        use std::os::fd::AsRawFd;
-        let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        rustix::fs::open(link, flags, Mode::empty()).map(File::from)
+        rustix::fs::open(by_handle(fd), REOPEN, Mode::empty()).map(File::from)
+    }
+
+    /// The same, whatever rights it has.
+    pub(crate) fn reopen_as_owner(fd: &OwnedFd) -> rustix::io::Result<File> {
+        super::reopen_as_owner(fd, REOPEN).map(File::from)
     }
 }

@@ -1,10 +1,10 @@
 //! Who stands under a name, by what a rename keeps: so it is told which moves were made.
 
-use rustix::fs::{AtFlags, FileType, Stat, statat};
+use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
 use super::At;
-use crate::fs::Stamp;
+use crate::fs::{Stamp, stat_as_owner};
 
 /// What tells an entry from another that came to its place: the inode, and as inodes are used again, of all but directories
 /// the size and modification time.
@@ -42,5 +42,5 @@ impl Identity {
 
 /// Who stands there.
 pub(super) fn standing((dir, name): &At<'_>) -> Option<Identity> {
-    statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(Identity::of)
+    stat_as_owner(dir, name).ok().as_ref().map(Identity::of)
 }

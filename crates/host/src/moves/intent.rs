@@ -241,7 +241,7 @@ mod tests {
         let (stray, note) = (world.root.join(temp_name()), world.state.join("sets/c1.json"));
         std::fs::create_dir(&stray).unwrap();
         let mut parents = Parents::default();
-        let at = parents.of(&files, &stray, false).unwrap();
+        let at = parents.of(&files, &stray).unwrap();
         let there = Identity::of(&rustix::fs::lstat(&stray).unwrap());
         let left = Stray::unless_removed(&at, &stray, there).expect("it is a directory");
         let outcomes =
@@ -275,7 +275,7 @@ mod tests {
             locked.save(&note, &before).unwrap();
             let stray = {
                 let mut parents = Parents::default();
-                let at = parents.of(locked.files(), &came, false).unwrap();
+                let at = parents.of(locked.files(), &came).unwrap();
                 let there = Identity::of(&rustix::fs::lstat(&came).unwrap());
                 Stray::unless_removed(&at, &came, there).expect("it is a directory")
             };

@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::{Act, At, Identity, Places, Step, in_place, standing};
-use crate::fs::{Stamp, land, put_away, wear};
-use crate::overlay::{by_handle, with_rights};
+use crate::fs::{Stamp, land, look_as_owner, move_as_owner, put_away, stat_as_owner, wear, with_rights};
+use crate::overlay::by_handle;
 
 impl Step {
     /// Whether the path is as the step leaves it. What comes out of a name and is not what was looked at goes back.
@@ -152,7 +152,7 @@ impl Step {
             Act::Swap => source,
         };
         // An emptied directory may have been removed; and after a kill, what is of no use any more.
-        let Ok(stat) = statat(came_out.0, came_out.1.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) else { return true };
+        let Ok(stat) = stat_as_owner(came_out.0, &came_out.1) else { return true };
         match (FileType::from_raw_mode(stat.st_mode), &self.stamp) {
             (FileType::Directory, _) => !self.emptied || is_empty(came_out),
             (_, Some(stamp)) => Stamp::from(&stat).same_content(stamp),
@@ -269,27 +269,8 @@ impl Places<'_> {
     }
 
     fn rename(&self, from: &At<'_>, to: &At<'_>, how: Rename) -> Result<(), Errno> {
-        let go = || how((from.0, &from.1), (to.0, &to.1));
-        match go() {
-            Err(Errno::ACCESS | Errno::PERM) if self.of_layer => {}
-            other => return other,
-        }
-        // Directories that their owner may not write: the rights are given for this one moment.
-        let mut lifted: Vec<(OwnedFd, Mode)> = Vec::new();
-        for (dir, name) in [(from.0, OsStr::new(".")), (to.0, OsStr::new(".")), (from.0, &from.1), (to.0, &to.1)] {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let Ok(handle) = rustix::fs::openat(dir, name, flags, Mode::empty()) else { continue };
-            let Ok(stat) = rustix::fs::fstat(&handle) else { continue };
-            let mode = Mode::from_raw_mode(stat.st_mode & 0o7777);
-            if rustix::fs::chmod(by_handle(&handle), mode | Mode::RWXU).is_ok() {
-                lifted.push((handle, mode));
-            }
-        }
-        let done = go();
-        for (handle, mode) in lifted.into_iter().rev() {
-            let _ = rustix::fs::chmod(by_handle(&handle), mode);
-        }
-        done
+        let (from, to) = ((from.0, &*from.1), (to.0, &*to.1));
+        if self.of_layer { move_as_owner(from, to, how) } else { how(from, to) }
     }
 }
 
@@ -327,15 +308,13 @@ fn made_again(at: &At<'_>, step: &Step) -> Result<(), Errno> {
 }
 
 fn is_empty((dir, name): &At<'_>) -> bool {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(*dir, name.as_os_str(), flags, Mode::empty())
+    look_as_owner(dir, name.as_ref(), OFlags::DIRECTORY | OFlags::NOFOLLOW)
         .and_then(rustix::fs::Dir::new)
         .is_ok_and(|entries| entries.flatten().all(|entry| matches!(entry.file_name().to_bytes(), b"." | b"..")))
 }
 
 fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let handle = rustix::fs::openat(at.0, at.1.as_os_str(), flags, Mode::empty())?;
+    let handle = look_as_owner(at.0, at.1.as_ref(), OFlags::PATH | OFlags::NOFOLLOW)?;
     let path = by_handle(&handle);
     let wanted = Mode::from_raw_mode(mode);
     if rustix::fs::fstat(&handle)?.st_mode & 0o7777 != mode {
@@ -345,7 +324,7 @@ fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
     let omit = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
     let last_modification = Timespec { tv_sec: sec, tv_nsec: nsec as _ };
     let times = Timestamps { last_access: omit, last_modification };
-    with_rights(&handle, wanted, || rustix::fs::utimensat(CWD, &path, &times, AtFlags::empty()))
+    with_rights(&handle, || rustix::fs::utimensat(CWD, &path, &times, AtFlags::empty()))
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nika_contract::{Before, Cx, Dress, Kind, Known, More, Preimage, ToolError, code};
 use nika_guard::{Effect, Extent, Permit, Place, classify};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, statat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, readlinkat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
@@ -19,10 +21,13 @@ use super::clean::clean;
 use super::grounds::is_shared;
 use super::joined::{self, Joined};
 use super::moves::{Move, one_by_one};
+use super::sides::{ITSELF, READ, beneath, standing};
 use super::stage::{self, Stage};
-use super::walk::{beneath, bits, kind, mtime};
+use super::walk::{bits, mtime};
 use super::{Changes, Entry, What};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Stuck, Workspace, bare, is_absence, sha256_of, worn, worn_by_all};
+use crate::fs::{
+    Fsync, Locked, NotMade, Stamp, Stuck, Workspace, bare, is_absence, sha256_of, stat_as_owner, worn, worn_by_all,
+};
 use crate::git::{INDEX_BYTES, meaning};
 use crate::moves::{
     Act, Closed, Ground, Identity, Intent, Looked, Mover, Named, Parents, Phase, Step, is_overlay, refused,
@@ -74,8 +79,6 @@ pub enum NotApplied {
     Forbidden(Vec<Place>),
     /// These are hidden from the command, and it did away with what stood in for them.
     Hidden(Vec<Place>),
-    /// What stood there cannot be looked into: it could neither be told nor kept.
-    Closed(Vec<Place>),
     /// Anything else.
     Refused(ToolError),
 }
@@ -102,11 +105,6 @@ impl From<NotApplied> for ToolError {
             NotApplied::Conflict(places) => {
                 ToolError::new(code::CHANGED_SINCE_READ, format!("{}; nothing was applied", changed_meanwhile(&places)))
                     .hint("look at what stands there now, then run the command again")
-            }
-            NotApplied::Closed(places) => {
-                let message =
-                    format!("what stands there cannot be looked into: {}; nothing was applied", listed(&places));
-                ToolError::new(code::READ_FAILED, message).hint("give its owner the right to read it before")
             }
             NotApplied::Guarded(places) => ToolError::new(
                 code::PERMISSION_DENIED,
@@ -185,11 +183,6 @@ impl Locked<'_> {
             let message = "a command that nobody said yes to yet changes nothing";
             return Err(ToolError::new(code::PERMISSION_DENIED, message).into());
         }
-        let closed: Vec<Place> =
-            layers.iter().flat_map(|changes| &changes.closed).map(|path| self.files().place(path.clone())).collect();
-        if !closed.is_empty() {
-            return Err(NotApplied::Closed(closed));
-        }
         self.permitted(cx.permit, layers)?;
         self.undisturbed(layers)?;
         cx.check_cancelled()?;
@@ -264,8 +257,8 @@ impl Locked<'_> {
     }
 
     fn stat(&self, parents: &mut Parents, path: &Path) -> Result<Option<Stat>, ToolError> {
-        let stands = parents.of(self.files(), path, false);
-        match stands.and_then(|(dir, name)| statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)) {
+        let stands = parents.of(self.files(), path);
+        match stands.and_then(|(dir, name)| stat_as_owner(dir, &name)) {
             Ok(stat) => Ok(Some(stat)),
             // Directories that the layer brings, too, also where a file or a link stands. Moves go through no link.
             Err(error) if is_absence(error) => Ok(None),
@@ -427,7 +420,7 @@ impl Locked<'_> {
         (copied, joined): (&[Option<PathBuf>], &[Joined]),
         intent: &mut Intent,
     ) -> Result<(), NotApplied> {
-        let mut parents = Parents::default();
+        let (mut parents, mut sources) = (Parents::default(), Parents::default());
         let renamed = renamed(layers, joined);
         for ((changes, copied), joined) in layers.iter().zip(copied).zip(joined) {
             let looked = Arc::new(changes.looked(&renamed));
@@ -476,7 +469,8 @@ impl Locked<'_> {
                 let old = if is_overlay { self.stat(&mut parents, &one.path)? } else { stands };
                 let new = match one.act {
                     Act::Put | Act::Swap => {
-                        Some(rustix::fs::lstat(&source).map_err(|error| refused(&one.path, error))?)
+                        let waits = self.stat(&mut sources, &source)?;
+                        Some(waits.ok_or_else(|| refused(&one.path, Errno::NOENT))?)
                     }
                     Act::Remove | Act::Set { .. } => None,
                 };
@@ -513,7 +507,7 @@ impl Locked<'_> {
         if before.last().is_some_and(|step| step.target.parent() == Some(above)) {
             return None;
         }
-        let (dir, _) = parents.of(self.files(), path, false).ok()?;
+        let (dir, _) = parents.of(self.files(), path).ok()?;
         Closed::of(above, &rustix::fs::fstat(dir).ok()?)
     }
 
@@ -543,14 +537,10 @@ impl Locked<'_> {
                 continue;
             }
             for entry in replaced {
-                let synced = File::open(changes.inside(&entry.path)).and_then(|file| file.sync_data());
-                synced
-                    .or_else(
-                        |error| if error.kind() == std::io::ErrorKind::PermissionDenied { Ok(()) } else { Err(error) },
-                    )
-                    .map_err(|error| {
-                        ToolError::new(code::WRITE_FAILED, format!("cannot sync {}: {error}", entry.path.display()))
-                    })?;
+                let file = changes.layer.opened(&entry.path, READ);
+                file.and_then(|file| rustix::fs::fdatasync(&file)).map_err(|error| {
+                    ToolError::new(code::WRITE_FAILED, format!("cannot sync {}: {error}", entry.path.display()))
+                })?;
             }
         }
         Ok(())
@@ -615,13 +605,7 @@ impl Changes<'_> {
         let was = worn(&beneath(&self.layer.root, &entry.path)?);
         let now = match entry.what {
             What::Deleted => None,
-            _ => rustix::fs::open(
-                self.inside(&entry.path),
-                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
-            .ok()
-            .and_then(|handle| worn(&handle)),
+            _ => self.layer.opened(&entry.path, ITSELF).ok().and_then(|handle| worn(&handle)),
         };
         // Where only what stands there now has anything of its own, that is not left to what comes back.
         (entry.what == What::Deleted || now != was).then(|| was.or((now.is_some()).then(bare))).flatten()
@@ -633,26 +617,31 @@ impl Changes<'_> {
             return Ok((None, None));
         }
         // Rights alone are set on the file that stands there.
-        let at = if entry.what == What::Mode { entry.path.clone() } else { self.inside(&entry.path) };
+        let open = |flags| match entry.what {
+            What::Mode => standing(&self.layer.root, &entry.path, flags).map_err(std::io::Error::from),
+            _ => self.layer.opened(&entry.path, flags).map_err(std::io::Error::from),
+        };
+        let itself = || open(ITSELF);
         let failed = |error: std::io::Error| {
             ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", entry.path.display()))
         };
         match entry.kind {
             Kind::Directory => Ok((Some(Sha256::digest(b"").into()), None)),
             Kind::Link => {
-                let target = rustix::fs::readlink(&at, Vec::new()).map_err(|error| failed(error.into()))?;
+                let target = itself().and_then(|link| Ok(readlinkat(&link, "", Vec::new())?)).map_err(failed)?;
                 Ok((Some(Sha256::digest(target.as_bytes()).into()), None))
             }
             // Of an index it counts what it says: whoever asks for the status writes it anew.
             Kind::File if entry.path.ends_with(".git/index") && entry.bytes <= INDEX_BYTES => {
-                let bytes = std::fs::read(&at).map_err(failed)?;
+                let mut bytes = Vec::new();
+                open(READ).and_then(|file| File::from(file).read_to_end(&mut bytes)).map_err(failed)?;
                 Ok((Some(meaning(&bytes).unwrap_or_else(|| Sha256::digest(&bytes).into())), None))
             }
             Kind::File if entry.bytes > bounds.hashed_bytes && !self.is_elsewhere() => {
-                let stat = rustix::fs::lstat(&at).map_err(|error| failed(error.into()))?;
+                let stat = itself().and_then(|file| Ok(fstat(&file)?)).map_err(failed)?;
                 Ok((None, Some(Stamp::from(&stat).as_numbers())))
             }
-            Kind::File => hash(&at).map(|hash| (Some(hash), None)).map_err(failed),
+            Kind::File => open(READ).and_then(hash).map(|hash| (Some(hash), None)).map_err(failed),
         }
     }
 }
@@ -701,24 +690,9 @@ fn came_to_nothing(cx: &Cx<'_>, layers: &[Changes<'_>]) {
 /// sha256 of a content or link target, or numbers of a large file.
 type LeftAs = (Option<[u8; 32]>, Option<[i64; 4]>);
 
-/// The sha256 of a file of the layer, whatever rights the command left.
-pub(super) fn hash(path: &Path) -> std::io::Result<[u8; 32]> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = match rustix::fs::open(path, flags, Mode::empty()) {
-        Err(Errno::ACCESS) => {
-            let was = rustix::fs::lstat(path)?;
-            let handle = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-            let at = super::marks::by_handle(&handle);
-            rustix::fs::chmod(&at, Mode::from_raw_mode(bits(&was)) | Mode::RUSR)?;
-            let opened = rustix::fs::open(path, flags, Mode::empty());
-            rustix::fs::chmod(&at, Mode::from_raw_mode(bits(&was)))?;
-            opened?
-        }
-        opened => opened?,
-    };
-    let mut file = File::from(opened);
-    debug_assert!(rustix::fs::fstat(&file).is_ok_and(|stat| kind(&stat) == Some(Kind::File)));
-    sha256_of(&mut file)
+/// The sha256 of a file.
+pub(super) fn hash(file: OwnedFd) -> std::io::Result<[u8; 32]> {
+    sha256_of(&mut File::from(file))
 }
 
 fn sync_fs(dir: &Path) {

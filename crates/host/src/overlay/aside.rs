@@ -1,5 +1,6 @@
 //! What shall not be applied, moved out of a layer to where it can be read: a command's work is never dropped.
 
+use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -7,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code};
 use nika_guard::Permit;
-use rustix::fs::{AtFlags, CWD, Mode};
+use rustix::fs::{AtFlags, Mode, OFlags, open, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::clean::clean;
 use super::stage::Stage;
 use super::{Changes, Layer, marks, sweep};
+use crate::fs::{move_as_owner, parent_as_owner, stat_as_owner, with_rights};
 use crate::moves::Act;
 
 /// A path whose change is no part of a layer any more.
@@ -73,26 +75,22 @@ impl Layer {
 
 /// Moves what lies at `from` in a layer to `to`. `None`: it only says that nothing stands there any more.
 fn take(from: &Path, to: &Path) -> std::io::Result<Option<PathBuf>> {
-    let name = std::ffi::CString::new(from.file_name().unwrap_or_default().as_bytes())?;
-    let parent = from.parent().map(|parent| rustix::fs::open(parent, DIRECTORY, rustix::fs::Mode::empty()));
-    let stat = rustix::fs::lstat(from)?;
-    if let Some(parent) = parent.transpose()?
-        && marks::is_whiteout(&parent, &name, &stat)
-    {
-        fs::remove_file(from)?;
+    let (dir, name) = parent_as_owner(from)?;
+    let stat = stat_as_owner(&dir, name)?;
+    if marks::is_whiteout(&dir, &CString::new(name.as_bytes())?, &stat) {
+        with_rights(&dir, || unlinkat(&dir, name, AtFlags::empty()))?;
         return Ok(None);
     }
-    if let Some(parent) = to.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-    }
+    let around = to.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(around)?;
+    let (above, new) = (open(around, DIRECTORY, Mode::empty())?, to.file_name().unwrap_or_default());
     // With marks it can be read as well.
     let _ = clean(from);
-    match renamed(from, to, &stat) {
+    match move_as_owner((&dir, name), (&above, new), |(dir, name), (above, new)| renameat(dir, name, above, new)) {
         Ok(()) => {}
         Err(Errno::XDEV) => {
-            let above = rustix::fs::open(to.parent().unwrap_or(Path::new("/")), DIRECTORY, Mode::empty())?;
             let is_free = rustix::fs::lstat(to).is_err();
-            match Stage::within(above, None).copy(from, to.file_name().unwrap_or_default()) {
+            match Stage::within(above, None).copy(from, new) {
                 Ok(()) => remove(from, &stat)?,
                 Err(error) => {
                     // On a full disk a part of it was copied: that is said to lie nowhere.
@@ -116,31 +114,4 @@ fn remove(path: &Path, stat: &rustix::fs::Stat) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A rename, where rights that the command took from itself forbid it, too: a directory that moves must be writable, and so
-/// the one that it leaves.
-fn renamed(from: &Path, to: &Path, stat: &rustix::fs::Stat) -> rustix::io::Result<()> {
-    match rustix::fs::rename(from, to) {
-        Err(Errno::ACCESS | Errno::PERM) => {}
-        other => return other,
-    }
-    let mode = |path: &Path, bits| rustix::fs::chmodat(CWD, path, Mode::from_raw_mode(bits & 0o7777), AtFlags::empty());
-    let above = from.parent().and_then(|above| Some((above, rustix::fs::lstat(above).ok()?.st_mode)));
-    if let Some((above, bits)) = above {
-        mode(above, bits | 0o700)?;
-    }
-    let is_directory = stat.st_mode & libc::S_IFMT == libc::S_IFDIR;
-    if is_directory {
-        mode(from, stat.st_mode | 0o700)?;
-    }
-    let done = rustix::fs::rename(from, to);
-    if is_directory {
-        mode(if done.is_ok() { to } else { from }, stat.st_mode)?;
-    }
-    if let Some((above, bits)) = above {
-        mode(above, bits)?;
-    }
-    done
-}
-
-const DIRECTORY: rustix::fs::OFlags =
-    rustix::fs::OFlags::PATH.union(rustix::fs::OFlags::DIRECTORY).union(rustix::fs::OFlags::CLOEXEC);
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use nika_contract::Kind;
 use nika_guard::Permit;
 
-use super::walk::{content, kind};
+use super::sides::content;
+use super::walk::kind;
 use super::{Changes, Entry, What};
 use crate::git::{COMPARED_BYTES, Index, LOG_BYTES, Went, went};
 
@@ -115,7 +116,7 @@ impl Changes<'_> {
             Some(entry) => self.after(permit, entry, COMPARED_BYTES),
             None => {
                 let kind = kind(&rustix::fs::lstat(path).ok()?)?;
-                content(&self.layer.root, path, &self.layer.root, kind, COMPARED_BYTES)
+                content(&self.layer.root, path, kind, COMPARED_BYTES)
             }
         }
     }

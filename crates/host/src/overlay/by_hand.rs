@@ -13,7 +13,8 @@ use nika_guard::Permit;
 use rustix::fs::Stat;
 
 use super::moves::Move;
-use super::walk::{beneath, bits, is_linked, kind};
+use super::sides::beneath;
+use super::walk::{bits, is_linked, kind};
 use super::{Changes, Entry, Layer, What};
 use crate::fs::{Stamp, dress, wear};
 use crate::moves::Act;
@@ -29,7 +30,6 @@ impl Layer {
         Changes {
             entries: Vec::new(),
             special: Vec::new(),
-            closed: Vec::new(),
             moves: Vec::new(),
             by_hand: true,
             brought: HashSet::new(),

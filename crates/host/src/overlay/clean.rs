@@ -6,16 +6,18 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
 use rustix::io::{Errno, Result};
 
 use super::marks;
 use super::walk::MAX_DEPTH;
+use crate::fs::{parent_as_owner, with_rights};
 
 /// Cleans what lies at `path`, in the layer. What lies too deep to be applied keeps its marks.
 pub(super) fn clean(path: &Path) -> Result<()> {
-    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
-    entry(CWD, &name, 0)
+    let (above, name) = parent_as_owner(path)?;
+    let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
+    with_rights(&above, || entry(&above, &name, 0))
 }
 
 fn entry(dir: impl std::os::fd::AsFd, name: &CString, depth: usize) -> Result<()> {
@@ -24,11 +26,11 @@ fn entry(dir: impl std::os::fd::AsFd, name: &CString, depth: usize) -> Result<()
         FileType::Symlink => Ok(()),
         FileType::RegularFile => {
             let handle = handle(&dir, name)?;
-            with_rights(&handle, Mode::from_raw_mode(stat.st_mode & 0o7777), || marks::take_off(&handle))
+            with_rights(&handle, || marks::take_off(&handle))
         }
         FileType::Directory => {
             let handle = handle(&dir, name)?;
-            with_rights(&handle, Mode::from_raw_mode(stat.st_mode & 0o7777), || {
+            with_rights(&handle, || {
                 marks::take_off(&handle)?;
                 inside(&handle, depth)
             })
@@ -62,17 +64,4 @@ fn inside(dir: &OwnedFd, depth: usize) -> Result<()> {
 
 fn handle(dir: impl std::os::fd::AsFd, name: &CString) -> Result<OwnedFd> {
     openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
-}
-
-/// Does `act`; where the rights that the command left forbid it, with all rights of the owner for a moment.
-pub(crate) fn with_rights<T>(handle: &OwnedFd, mode: Mode, act: impl Fn() -> Result<T>) -> Result<T> {
-    match act() {
-        Err(Errno::ACCESS | Errno::PERM) => {}
-        other => return other,
-    }
-    let at = marks::by_handle(handle);
-    rustix::fs::chmod(&at, mode | Mode::RWXU)?;
-    let done = act();
-    rustix::fs::chmod(&at, mode)?;
-    done
 }

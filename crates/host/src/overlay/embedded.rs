@@ -15,7 +15,8 @@ use nika_guard::profile::is_plain_git_config;
 use rustix::fs::Dir;
 
 use super::guarded::{CONFIG_BYTES, is_hook};
-use super::walk::{beneath, content, directory};
+use super::sides::{beneath, content};
+use super::walk::directory;
 use super::{Changes, Entry, What};
 
 /// What git knows such a directory by.
@@ -134,7 +135,7 @@ impl<'c> Directory<'c, '_> {
     fn has_plain_config(&self) -> bool {
         let (root, path) = (&self.changes.layer.root, self.dir.join(CONFIG));
         let stands = beneath(root, &path).and_then(|handle| rustix::fs::fstat(&handle).ok());
-        let text = || content(root, &path, root, Kind::File, CONFIG_BYTES);
+        let text = || content(root, &path, Kind::File, CONFIG_BYTES);
         stands.is_none_or(|_| text().is_some_and(|text| is_plain_git_config(&text)))
     }
 

@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, fstat, linkat, lstat, rename, unlink};
 use rustix::path::Arg;
 
 use super::marks::by_handle;
-use super::walk::beneath;
+use super::sides::beneath;
 use super::{Changes, Entry, What};
 use crate::fs::{Stamp, Workspace, temp_name};
 

@@ -12,6 +12,7 @@ use nika_guard::Permit;
 use sha2::{Digest, Sha256};
 
 use super::apply::hash;
+use super::sides::READ;
 use super::{Changes, Entry, What};
 
 /// Stands for change sets that are equal.
@@ -63,7 +64,8 @@ impl Likeness {
         for changes in layers {
             for entry in changes.entries.iter().filter(|entry| those(&entry.path)) {
                 if let (Kind::File, What::Created | What::Changed) = (entry.kind, entry.what) {
-                    let content = hash(&changes.inside(&entry.path)).map_err(|error| {
+                    let file = changes.layer.opened(&entry.path, READ).map_err(std::io::Error::from);
+                    let content = file.and_then(hash).map_err(|error| {
                         let message = format!("cannot read {} in the layer: {error}", entry.path.display());
                         ToolError::new(code::READ_FAILED, message)
                     })?;

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use nika_contract::Kind;
 use nika_guard::Permit;
 
-use super::walk::content;
+use super::sides::content;
 use super::{Changes, Entry, Layer, What};
 use crate::git::{COMPARED_BYTES, Index, top_of};
 
@@ -130,7 +130,7 @@ impl Changes<'_> {
             let wanted: HashSet<&Path> = entries.iter().map(|entry| below(entry)).collect();
             let index = Index::of(&top.join(".git/index"), |path| wanted.contains(path));
             let is_recorded = |entry: &Entry, index: &Index| {
-                let was = content(&self.layer.root, &entry.path, &self.layer.root, Kind::File, COMPARED_BYTES);
+                let was = content(&self.layer.root, &entry.path, Kind::File, COMPARED_BYTES);
                 was.is_some_and(|was| index.holds_as_text(entry.path.strip_prefix(top).unwrap_or(&entry.path), &was))
             };
             let all = entries.iter().filter(|entry| !index.as_ref().is_some_and(|index| is_recorded(entry, index)));

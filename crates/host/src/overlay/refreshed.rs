@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use nika_contract::Kind;
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 
-use super::walk::content;
 use super::{Changes, Entry};
 use crate::fs::Stamp;
 use crate::git::{INDEX_BYTES, meaning, read};
@@ -57,7 +56,7 @@ impl Changes<'_> {
 
     fn is_the_same(&self, entry: &Entry) -> bool {
         let now = || read(&entry.path, SAME_BYTES).ok().flatten();
-        let left = content(&self.layer.upper(), &entry.path, &self.layer.root, Kind::File, SAME_BYTES);
+        let left = self.layer.content(&entry.path, Kind::File, SAME_BYTES);
         left.is_some_and(|left| now() == Some(left))
     }
 

@@ -4,23 +4,24 @@
 //! was found from an open one, through no link.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Gid, Mode, OFlags, ResolveFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
-    fsetxattr, futimens, linkat, mkdir, mkdirat, openat, openat2, symlinkat, utimensat,
+    AtFlags, CWD, Dir, Gid, Mode, OFlags, ResolveFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
+    fsetxattr, futimens, linkat, mkdir, mkdirat, openat, openat2, readlinkat, symlinkat, utimensat,
 };
 
 use super::joined::Joined;
-use super::marks;
+use super::marks::{self, by_handle};
 use super::sweep::remove_tree;
 use super::walk::MAX_DEPTH;
-use crate::fs::temp_name;
+use crate::fs::{open_as_owner, parent_as_owner, temp_name, with_rights};
 
 /// A free place for copies in a root: a name in a directory of ours that cannot be listed. A job that runs meanwhile sees
 /// that directory, and what is copied may be hidden from it; without the name it comes to none of it.
@@ -66,15 +67,17 @@ impl<'a> Stage<'a> {
     /// Copies `from` to the free name `to`: content, rights, times, attributes, links as links. What is deeper than what can
     /// be applied is refused.
     pub(super) fn copy(&mut self, from: &Path, to: &OsStr) -> io::Result<()> {
-        self.copy_at(from, Path::new(to), 0)
+        let (above, name) = parent_as_owner(from)?;
+        self.copy_at((&above, name), Path::new(to), 0)
     }
 
-    fn copy_at(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
-        let meta = fs::symlink_metadata(from)?;
+    fn copy_at(&mut self, (above, from): (&OwnedFd, &OsStr), to: &Path, depth: usize) -> io::Result<()> {
+        let from = open_as_owner(above, from.as_ref(), OFlags::PATH | OFlags::NOFOLLOW)?;
+        let meta = File::from(from.try_clone()?).metadata()?;
         let id = (meta.dev(), meta.ino());
         let (dir, name) = self.parent_of(to)?;
         if meta.is_symlink() {
-            symlinkat(fs::read_link(from)?, &dir, name)?;
+            symlinkat(readlinkat(&from, "", Vec::new())?, &dir, name)?;
             let _ = chownat(&dir, name, owner(&meta).0, owner(&meta).1, AtFlags::SYMLINK_NOFOLLOW);
             return Ok(utimensat(&dir, name, &times(&meta), AtFlags::SYMLINK_NOFOLLOW)?);
         }
@@ -84,11 +87,10 @@ impl<'a> Stage<'a> {
             }
             mkdirat(&dir, name, Mode::RWXU)?;
             let made = openat(&dir, name, DIRECTORY, Mode::empty())?;
-            for entry in fs::read_dir(from)? {
-                let name = entry?.file_name();
-                self.copy_at(&from.join(&name), &to.join(&name), depth + 1)?;
+            for name in names_in(reopened(&from, OFlags::RDONLY | OFlags::DIRECTORY)?)? {
+                self.copy_at((&from, &name), &to.join(&name), depth + 1)?;
             }
-            return dress(&made, from, &meta);
+            return dress(&made, &from, &meta);
         }
         if self.joined.is_some_and(|joined| joined.link(id, &dir, name)) {
             return Ok(());
@@ -99,9 +101,9 @@ impl<'a> Stage<'a> {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut made = File::from(openat(&dir, name, flags, Mode::RUSR | Mode::WUSR)?);
-        sparse(&mut File::open(from)?, &mut made)?;
+        sparse(&mut File::from(reopened(&from, OFlags::RDONLY)?), &mut made)?;
         self.copied.insert(id, to.to_path_buf());
-        dress(&made, from, &meta)
+        dress(&made, &from, &meta)
     }
 
     /// The directory of a path below the top, and the last name of it.
@@ -116,18 +118,35 @@ impl<'a> Stage<'a> {
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Gives what was made the owner, rights, attributes and times of what it is a copy of.
-fn dress(made: impl AsFd, from: &Path, meta: &fs::Metadata) -> io::Result<()> {
+fn dress(made: impl AsFd, from: &OwnedFd, meta: &fs::Metadata) -> io::Result<()> {
     // Owners differ only where one was given, and who could give it can do so here.
     let _ = fchown(&made, owner(meta).0, owner(meta).1);
     // Losing an attribute that this file system does not take is not worth a refusal.
-    for name in from.to_str().map(marks::attributes).unwrap_or_default() {
-        let mut value = vec![0u8; 64 << 10];
-        if let Ok(length) = rustix::fs::lgetxattr(from, &*name, &mut value[..]) {
-            let _ = fsetxattr(&made, &*name, &value[..length], XattrFlags::empty());
+    let at = by_handle(from);
+    for name in marks::attributes(&at) {
+        let get = || {
+            let mut value = vec![0u8; 64 << 10];
+            let length = rustix::fs::getxattr(&at, &*name, &mut value[..])?;
+            value.truncate(length);
+            Ok(value)
+        };
+        if let Ok(value) = with_rights(from, get) {
+            let _ = fsetxattr(&made, &*name, &value, XattrFlags::empty());
         }
     }
     fchmod(&made, Mode::from_raw_mode(meta.mode() & 0o7777))?;
     Ok(futimens(&made, &times(meta))?)
+}
+
+/// What a handle is of, opened so, whatever rights it has.
+fn reopened(itself: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    with_rights(itself, || openat(CWD, by_handle(itself), flags | OFlags::CLOEXEC, Mode::empty()))
+}
+
+/// Names in a directory. It is not held open: each level of a tree would be.
+pub(super) fn names_in(dir: OwnedFd) -> rustix::io::Result<Vec<OsString>> {
+    let names = Dir::new(dir)?.map(|entry| Ok(OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned()));
+    names.filter(|name| !matches!(name, Ok(name) if name == "." || name == "..")).collect()
 }
 
 fn owner(meta: &fs::Metadata) -> (Option<Uid>, Option<Gid>) {

@@ -21,7 +21,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::walk::{bits, content, directory, kind};
+use super::sides::content;
+use super::walk::{bits, directory, kind};
 use super::{Layer, marks};
 use crate::fs::Stamp;
 use crate::git::{COMPARED_BYTES, INDEX_BYTES, Index, top_of};
@@ -80,7 +81,7 @@ impl Layer {
         for below in tracked {
             let path = top.join(below);
             let Ok(was) = rustix::fs::lstat(&path) else { continue };
-            let content = || content(&self.root, &path, &self.root, Kind::File, COMPARED_BYTES);
+            let content = || content(&self.root, &path, Kind::File, COMPARED_BYTES);
             let time = match index.is_sure_of(below, &was) {
                 true => None,
                 false if content().is_some_and(|content| index.holds_as_text(below, &content)) => {

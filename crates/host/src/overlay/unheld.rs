@@ -1,11 +1,12 @@
 //! What is guarded of entries that are copied into the root, where others could get hold of the copies: what each must hold.
 
-use std::fs;
-use std::path::Path;
+use std::os::fd::OwnedFd;
 
 use nika_contract::{Kind, ToolError, code};
 
 use super::apply::hash;
+use super::sides::READ;
+use super::stage::names_in;
 use super::{Changes, Entry, What};
 use crate::fs::{Workspace, is_guarded};
 use crate::moves::{Holds, Judged, Named};
@@ -17,10 +18,10 @@ impl Changes<'_> {
         let guarded = |entry: &&Entry| is_guarded(&files.place(entry.path.clone()));
         let mut all = Vec::new();
         for entry in self.entries.iter().filter(put).filter(guarded) {
-            let inside = self.inside(&entry.path);
+            let open = |flags| self.layer.opened(&entry.path, flags).map_err(std::io::Error::from);
             let holds = match entry.kind {
-                Kind::File => content(&inside),
-                Kind::Directory if entry.was != Some(Kind::Directory) => names(&inside),
+                Kind::File => open(READ).and_then(content),
+                Kind::Directory if entry.was != Some(Kind::Directory) => open(READ).and_then(names),
                 Kind::Directory | Kind::Link => continue,
             };
             let failed = |error| {
@@ -34,12 +35,12 @@ impl Changes<'_> {
 }
 
 /// A file of one layer may have several of its names.
-fn content(inside: &Path) -> std::io::Result<Holds> {
-    let names = u64::from(rustix::fs::lstat(inside)?.st_nlink as u32);
-    Ok(Holds::Content { sha256: hash(inside)?, names })
+fn content(file: OwnedFd) -> std::io::Result<Holds> {
+    let names = u64::from(rustix::fs::fstat(&file)?.st_nlink as u32);
+    Ok(Holds::Content { sha256: hash(file)?, names })
 }
 
-fn names(inside: &Path) -> std::io::Result<Holds> {
-    let names = fs::read_dir(inside)?.map(|entry| entry.map(|entry| Named(entry.file_name().into())));
-    names.collect::<std::io::Result<_>>().map(Holds::Only)
+fn names(dir: OwnedFd) -> std::io::Result<Holds> {
+    let names = names_in(dir)?.into_iter().map(|name| Named(name.into()));
+    Ok(Holds::Only(names.collect()))
 }

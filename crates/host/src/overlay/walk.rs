@@ -3,10 +3,10 @@
 //! Nothing is followed: every step is one name below an open directory.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,12 @@ use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, Stat, StatxFlags
 use rustix::io::Errno;
 
 use super::moves::Move;
+use super::sides::{READ, content};
 use super::{Layer, marks};
 pub(super) use crate::fs::kind_of as kind;
-use crate::fs::{Stamp, errno};
+use crate::fs::{Stamp, errno, look_as_owner, open_as_owner, reopen_as_owner, stat_as_owner};
 use crate::moves::Act;
+use crate::sandbox::owner;
 
 /// Directories within directories. Deeper ones are refused: each level holds two handles.
 pub(super) const MAX_DEPTH: usize = 256;
@@ -77,8 +79,6 @@ pub struct Changes<'l> {
     pub entries: Vec<Entry>,
     /// Devices, FIFOs and sockets that the command made: they stay in the layer, whatever is applied.
     pub special: Vec<PathBuf>,
-    /// What the command changed, with directories below that cannot be looked into: nothing of it is among the entries.
-    pub(super) closed: Vec<PathBuf>,
     pub(super) moves: Vec<Move>,
     /// Put together by hand, and not by a command.
     pub(super) by_hand: bool,
@@ -94,14 +94,14 @@ pub struct Changes<'l> {
 impl Changes<'_> {
     /// Whether there is nothing to apply.
     pub fn is_empty(&self, _permit: &Permit) -> bool {
-        self.entries.is_empty() && self.closed.is_empty()
+        self.entries.is_empty()
     }
 
     /// The content of an entry as it stands in the root; of a link, where it points. `None` where no file or
     /// link stands, or it has more than `max_bytes`.
     pub fn before(&self, permit: &Permit, entry: &Entry, max_bytes: u64) -> Option<Vec<u8>> {
         let wanted = self.layer.may_change(permit, &entry.path) && !entry.was_special;
-        content(&self.layer.root, &entry.path, &self.layer.root, entry.was.filter(|_| wanted)?, max_bytes)
+        content(&self.layer.root, &entry.path, entry.was.filter(|_| wanted)?, max_bytes)
     }
 
     /// The content of an entry as the command left it.
@@ -109,48 +109,15 @@ impl Changes<'_> {
         if entry.what == What::Deleted || !self.layer.may_change(permit, &entry.path) {
             return None;
         }
-        content(&self.layer.upper(), &entry.path, &self.layer.root, entry.kind, max_bytes)
+        self.layer.content(&entry.path, entry.kind, max_bytes)
     }
-}
-
-pub(super) fn content(base: &Path, path: &Path, root: &Path, kind: Kind, max_bytes: u64) -> Option<Vec<u8>> {
-    let base = directory(CWD, base.as_os_str(), false).ok()?;
-    let below = path.strip_prefix(root).ok()?;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    match kind {
-        Kind::Directory => None,
-        Kind::Link => {
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let link = openat2(&base, below, flags, Mode::empty(), resolve).ok()?;
-            Some(rustix::fs::readlinkat(&link, "", Vec::new()).ok()?.into_bytes())
-        }
-        Kind::File => {
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-            let file = File::from(openat2(&base, below, flags, Mode::empty(), resolve).ok()?);
-            let size = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
-            if size > max_bytes {
-                return None;
-            }
-            let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-            file.take(max_bytes + 1).read_to_end(&mut bytes).ok()?;
-            Some(bytes).filter(|bytes| bytes.len() as u64 <= max_bytes)
-        }
-    }
-}
-
-/// What stands at `path`, which lies below `root`: itself and no link's target, and not through a link.
-pub(super) fn beneath(root: &Path, path: &Path) -> Option<OwnedFd> {
-    let root_handle = directory(CWD, root.as_os_str(), false).ok()?;
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    openat2(&root_handle, path.strip_prefix(root).ok()?, flags, Mode::empty(), resolve).ok()
 }
 
 /// Reads a layer.
 pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
     let (copies, opened) = (HashMap::new(), Vec::new());
-    let (entries, special, closed, moves) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut walk = Walk { entries, special, closed, moves, copies, opened, layer };
+    let (entries, special, moves) = (Vec::new(), Vec::new(), Vec::new());
+    let mut walk = Walk { entries, special, moves, copies, opened, layer };
     let walked = (|| {
         let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
         let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
@@ -160,15 +127,10 @@ pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
     for (dir, mode) in walk.opened.drain(..).rev() {
         let _ = rustix::fs::chmod(marks::by_handle(&dir), mode);
     }
-    match walked {
-        Ok(()) => {}
-        Err(Stop::Closed) => return Err(failed(&layer.root, Errno::ACCESS)),
-        Err(Stop::Failed(error)) => return Err(error),
-    }
+    walked?;
     Ok(Changes {
         entries: walk.entries,
         special: walk.special,
-        closed: walk.closed,
         moves: walk.moves,
         by_hand: false,
         brought: HashSet::new(),
@@ -188,54 +150,19 @@ fn was_made_after(dir: &OwnedFd, moment: (i64, u64)) -> bool {
 struct Walk<'l> {
     entries: Vec<Entry>,
     special: Vec<PathBuf>,
-    closed: Vec<PathBuf>,
     moves: Vec<Move>,
     copies: HashMap<(u64, u64), (PathBuf, Stamp)>,
     opened: Vec<(OwnedFd, Mode)>,
     layer: &'l Layer,
 }
 
-type Walked = Result<(), Stop>;
-
-/// Why the walk goes no further.
-enum Stop {
-    /// A directory of the root cannot be looked into. Its rights are not lifted: a kill would leave them so.
-    Closed,
-    Failed(ToolError),
-}
-
-impl Stop {
-    /// Why, by what the root says.
-    fn at(path: &Path, error: Errno) -> Stop {
-        match error {
-            Errno::ACCESS => Stop::Closed,
-            error => Stop::Failed(failed(path, error)),
-        }
-    }
-}
-
-impl From<ToolError> for Stop {
-    fn from(error: ToolError) -> Stop {
-        Stop::Failed(error)
-    }
-}
+type Walked = Result<(), ToolError>;
 
 impl Walk<'_> {
     /// A directory that stands in both: each name in the upper one says something of its own.
     fn merged(&mut self, up: &OwnedFd, low: &OwnedFd, at: &Path, depth: usize) -> Walked {
         for name in names(up, at, depth)? {
-            let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
-            let before = (self.entries.len(), self.special.len(), self.moves.len());
-            match self.name(up, low, &name, path.clone(), depth) {
-                // What stood there can neither be told nor kept.
-                Err(Stop::Closed) => {
-                    self.entries.truncate(before.0);
-                    self.special.truncate(before.1);
-                    self.moves.truncate(before.2);
-                    self.closed.push(path);
-                }
-                other => other?,
-            }
+            self.name(up, low, &name, at.join(OsStr::from_bytes(name.as_bytes())), depth)?;
         }
         Ok(())
     }
@@ -257,10 +184,7 @@ impl Walk<'_> {
             (None, _) => self.special.push(path),
             (Some(Kind::Directory), Some(was)) if kind(was) == Some(Kind::Directory) => {
                 let inner = self.enter(up, name, &path)?;
-                let Some(covered) = self.covered_unless_empty(low, name, (&inner, &path), depth)? else {
-                    self.other_mode(&path, &now, was);
-                    return Ok(());
-                };
+                let covered = covered(low, name, &path)?;
                 // A directory that the command made bears the mark, too. Where somebody else made one of that name
                 // meanwhile, it replaces nothing: what is in both comes together.
                 let replaces = || marks::is_opaque(&inner) && !was_made_after(&covered, self.layer.began);
@@ -270,9 +194,10 @@ impl Walk<'_> {
                     self.moves.push(Move::new(path, Act::Swap));
                     return Ok(());
                 }
-                self.other_mode(&path, &now, was);
+                let closes = self.other_mode(&path, &now, was);
                 let before = self.moves.len();
                 self.merged(&inner, &covered, &path, depth + 1)?;
+                self.moves.extend(closes);
                 // Where something in it moves, it gets a time by that.
                 let moves_in_it = self.moves[before..].iter().any(|one| one.path.parent() == Some(&path));
                 if mtime(&now) != mtime(was) && !moves_in_it {
@@ -295,26 +220,19 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn other_mode(&mut self, path: &Path, now: &Stat, was: &Stat) {
-        if bits(now) != bits(was) {
-            self.note(path, What::Mode, Some(now), Some(was));
-            self.moves.push(Move::new(path.to_path_buf(), Act::Set { mode: bits(now), mtime: None }));
+    /// Other rights of a directory that stays. What is in it moves after it has them, unless they keep its owner out: then
+    /// this is the move to be made after those.
+    fn other_mode(&mut self, path: &Path, now: &Stat, was: &Stat) -> Option<Move> {
+        if bits(now) == bits(was) {
+            return None;
         }
-    }
-
-    /// What the root has in a directory that stands in both; `None` where it cannot be looked into, and need not be, as the
-    /// command changed nothing in it.
-    fn covered_unless_empty(
-        &self,
-        low: &OwnedFd,
-        name: &CString,
-        (inner, path): (&OwnedFd, &Path),
-        depth: usize,
-    ) -> Result<Option<OwnedFd>, Stop> {
-        match covered(low, name, path) {
-            Err(Stop::Closed) if !marks::is_opaque(inner) && names(inner, path, depth)?.is_empty() => Ok(None),
-            covered => covered.map(Some),
+        self.note(path, What::Mode, Some(now), Some(was));
+        let set = Move::new(path.to_path_buf(), Act::Set { mode: bits(now), mtime: None });
+        if bits(now) & 0o700 != 0o700 {
+            return Some(set);
         }
+        self.moves.push(set);
+        None
     }
 
     /// A file or link where something stands.
@@ -356,7 +274,7 @@ impl Walk<'_> {
     fn fresh(&mut self, up: &OwnedFd, low: Option<&OwnedFd>, at: &Path, depth: usize) -> Walked {
         let names_now = names(up, at, depth)?;
         for name in &names_now {
-            let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+            let path = at.join(OsStr::from_bytes(name.as_bytes()));
             let now = statat(up, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&path, error))?;
             let was = match low {
                 Some(low) => self.stands(low, name, &path)?,
@@ -403,7 +321,7 @@ impl Walk<'_> {
         }
         if let Some(low) = low {
             for name in names(low, at, depth)?.into_iter().filter(|name| names_now.binary_search(name).is_err()) {
-                let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+                let path = at.join(OsStr::from_bytes(name.as_bytes()));
                 if let Some(was) = self.stands(low, &name, &path)? {
                     self.gone(low, &name, &path, &was, depth)?;
                 }
@@ -424,7 +342,7 @@ impl Walk<'_> {
 
     fn all_gone(&mut self, low: &OwnedFd, at: &Path, depth: usize) -> Walked {
         for name in names(low, at, depth)? {
-            let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+            let path = at.join(OsStr::from_bytes(name.as_bytes()));
             if let Some(was) = self.stands(low, &name, &path)? {
                 self.gone(low, &name, &path, &was, depth)?;
             }
@@ -452,11 +370,11 @@ impl Walk<'_> {
     }
 
     /// What the root has under a name. A mount of its own is no part of what the overlay covered.
-    fn stands(&self, low: &OwnedFd, name: &CString, path: &Path) -> Result<Option<Stat>, Stop> {
-        match statat(low, name, AtFlags::SYMLINK_NOFOLLOW) {
+    fn stands(&self, low: &OwnedFd, name: &CString, path: &Path) -> Result<Option<Stat>, ToolError> {
+        match stat_as_owner(low, OsStr::from_bytes(name.as_bytes())) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(Stop::at(path, error)),
+            Err(error) => Err(failed(path, error)),
         }
     }
 
@@ -492,10 +410,11 @@ impl Walk<'_> {
             let target = |dir| rustix::fs::readlinkat(dir, name, Vec::new()).map_err(|error| failed(path, error));
             return Ok(target(up)? == target(low)?);
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let open = |dir: &OwnedFd| rustix::fs::openat(dir, name, flags, Mode::empty());
+        let name = Path::new(OsStr::from_bytes(name.as_bytes()));
         // One that cannot be read counts as changed: both are kept apart then.
-        let (Ok(a), Ok(b)) = (open(up), open(low)) else { return Ok(false) };
+        let (Ok(a), Ok(b)) = (open_as_owner(up, name, READ), look_as_owner(low, name, READ)) else {
+            return Ok(false);
+        };
         let attributes = |file: &OwnedFd| {
             let path = marks::by_handle(file);
             let mut all: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
@@ -539,7 +458,11 @@ fn names(dir: &OwnedFd, at: &Path, depth: usize) -> Result<Vec<CString>, ToolErr
         return Err(ToolError::new(code::BAD_PATH, message));
     }
     let mut names = Vec::new();
-    for entry in Dir::read_from(dir).map_err(|error| failed(at, error))? {
+    let entries = match Dir::read_from(dir) {
+        Err(Errno::ACCESS) => reopen_as_owner(dir, OFlags::RDONLY | OFlags::DIRECTORY).and_then(Dir::new),
+        other => other,
+    };
+    for entry in entries.map_err(|error| failed(at, error))? {
         let name = entry.map_err(|error| failed(at, error))?.file_name().to_owned();
         if name.as_c_str() != c"." && name.as_c_str() != c".." {
             names.push(name);
@@ -555,17 +478,20 @@ pub(super) fn directory(
     name: impl rustix::path::Arg,
     same_mount: bool,
 ) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    if same_mount {
-        resolve |= ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
-    }
-    openat2(dir, name, flags, Mode::empty(), resolve)
+    openat2(dir, name, DIRECTORY, Mode::empty(), if same_mount { SAME_MOUNT } else { NO_LINKS })
 }
 
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+const SAME_MOUNT: ResolveFlags = NO_LINKS.union(ResolveFlags::NO_XDEV).union(ResolveFlags::BENEATH);
+
 /// A directory of the root.
-fn covered(low: &OwnedFd, name: &CString, path: &Path) -> Result<OwnedFd, Stop> {
-    directory(low, &**name, true).and_then(searchable).map_err(|error| Stop::at(path, error))
+fn covered(low: &OwnedFd, name: &CString, path: &Path) -> Result<OwnedFd, ToolError> {
+    let opened = match directory(low, &**name, true) {
+        Err(Errno::ACCESS) => owner::opened(low.as_fd(), name, DIRECTORY, SAME_MOUNT),
+        other => other,
+    };
+    opened.map_err(|error| failed(path, error))
 }
 
 /// The same directory, if what its names are can be looked at as well.

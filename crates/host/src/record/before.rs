@@ -138,5 +138,5 @@ pub(super) fn hash(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Option
 fn opened(dir: &OwnedFd, name: &OsStr) -> Option<File> {
     let handle = openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let stat = fstat(&handle).ok()?;
-    (kind_of(&stat) == Some(Kind::File)).then(|| Workspace::reopen(&handle).ok()).flatten()
+    (kind_of(&stat) == Some(Kind::File)).then(|| Workspace::reopen_as_owner(&handle).ok()).flatten()
 }

@@ -7,8 +7,7 @@
 //! it is what it should be.
 
 use std::ffi::CString;
-use std::io::{self, BufRead, BufReader, IoSliceMut, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -18,10 +17,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType, recvmsg, socketpair,
-};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
+use super::owner::received;
 use super::reach::{Reach, Refused};
 
 /// Where it listens, inside: nobody else does there.
@@ -66,7 +64,10 @@ impl Proxy {
 
     /// Serves, once the command's world handed over its listener.
     pub(super) fn serve(&mut self, reach: Reach) {
-        let Some(listener) = self.from.take().and_then(|from| received(&from)) else { return };
+        let Some(listener) = self.from.take().and_then(|from| received(&from, &mut [0]).ok()?.1).map(TcpListener::from)
+        else {
+            return;
+        };
         let stop = Arc::clone(&self.stop);
         thread::spawn(move || accept(&listener, &Arc::new(reach), &stop));
     }
@@ -84,17 +85,6 @@ pub(super) fn environment() -> Vec<CString> {
     let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
     let own = ["no_proxy", "NO_PROXY"].iter().map(|name| format!("{name}=localhost,127.0.0.1,::1"));
     names.iter().map(|name| format!("{name}={to}")).chain(own).filter_map(|text| CString::new(text).ok()).collect()
-}
-
-fn received(from: &OwnedFd) -> Option<TcpListener> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut beside = RecvAncillaryBuffer::new(&mut space);
-    let mut byte = [0];
-    recvmsg(from, &mut [IoSliceMut::new(&mut byte)], &mut beside, RecvFlags::CMSG_CLOEXEC).ok()?;
-    beside.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut fds) => fds.next().map(TcpListener::from),
-        _ => None,
-    })
 }
 
 fn accept(listener: &TcpListener, reach: &Arc<Reach>, stop: &AtomicBool) {

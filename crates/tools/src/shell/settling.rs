@@ -8,7 +8,6 @@
 //! | it changed what a rule asks about, and did not name it before | the same, as nobody was asked |
 //! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named, and the command failed |
 //! | the same, of what a person was shown and said yes to | nothing; all of it is kept beside |
-//! | it changed what is or holds a directory that cannot be looked into | the rest; that is kept beside and named, and the command failed |
 //! | nobody wants the call any more | nothing |
 //!
 //! What git changed of guarded files makes the call one that is judged again ([`Foreseen`]): then nothing is applied.
@@ -197,7 +196,6 @@ impl<'a> Settling<'a> {
                 (Why::Guarded, places)
             }
             NotApplied::Hidden(places) => (Why::Hidden, places),
-            NotApplied::Closed(places) => (Why::Closed, places),
             // What is denied first, what nobody was asked about in the next round.
             NotApplied::Forbidden(places) => unasked(self.cx, all, places),
             NotApplied::Refused(error) => return Err(NotMade::Refused(error)),
@@ -262,7 +260,7 @@ impl<'a> Settling<'a> {
         let of_tree = self.left.iter().find(of_tree).map(|_| code::PERMISSION_DENIED);
         let failure = self.left.iter().filter_map(|left| left.why.failure()).min();
         settled.failed = settled.failed.or(failure).or(of_tree);
-        for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Hidden, Why::Closed, Why::Conflict] {
+        for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Hidden, Why::Conflict] {
             let of: Vec<&Left> = self.left.iter().filter(|left| left.why == why).collect();
             if of.is_empty() {
                 continue;
@@ -399,7 +397,6 @@ enum Why {
     Forbidden,
     Unasked,
     Hidden,
-    Closed,
     Conflict,
 }
 
@@ -410,14 +407,13 @@ impl Why {
             Why::Forbidden => "as a rule denies it",
             Why::Unasked => "as a rule has it asked about, and the command line did not name it",
             Why::Hidden => "as it is hidden from commands",
-            Why::Closed => "as what stands there cannot be looked into",
             Why::Conflict => "as others changed it meanwhile",
         }
     }
 
     /// Whether git that did this did the rest for nothing.
     fn is_for_git(self) -> bool {
-        matches!(self, Why::Forbidden | Why::Unasked | Why::Hidden | Why::Closed)
+        matches!(self, Why::Forbidden | Why::Unasked | Why::Hidden)
     }
 
     /// The code of a command that changed such a path. What it wrote is not there for whoever goes on.
@@ -425,7 +421,6 @@ impl Why {
         match self {
             Why::Guarded => None,
             Why::Forbidden | Why::Unasked | Why::Hidden => Some(code::PERMISSION_DENIED),
-            Why::Closed => Some(code::READ_FAILED),
             Why::Conflict => Some(code::CHANGED_SINCE_READ),
         }
     }
