@@ -3,6 +3,7 @@
 //! Every new file is written beside its place, whole and synced, under a temporary name; then it changes places with what
 //! stands there, as a move of [`crate::moves`], which says what a kill leaves of it and what the next start makes of that.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
@@ -81,6 +82,23 @@ impl Stuck {
         };
         ToolError::new(code::WRITE_FAILED, what).hint(hint)
     }
+}
+
+/// Permission bits, and bytes.
+type Content<'a> = (u32, &'a [u8]);
+/// Where a file stands that goes, and what it was.
+type Going<'a> = (&'a Place, &'a Stamp);
+
+/// The files of a set that go: each of them can get one new name in it.
+fn going(changes: &[Change]) -> HashMap<Content<'_>, Vec<Going<'_>>> {
+    let mut all: HashMap<Content<'_>, Vec<Going<'_>>> = HashMap::new();
+    for change in changes {
+        let Expect::Is { stamp, bytes, mode, kind: Kind::File, .. } = &change.expect else { continue };
+        if !matches!(&change.target, Target::File { bytes: stays, .. } if stays == bytes) {
+            all.entry((*mode, bytes.as_slice())).or_default().push((&change.place, stamp));
+        }
+    }
+    all
 }
 
 impl Locked<'_> {
@@ -200,7 +218,7 @@ impl Locked<'_> {
 
     /// Every new file, whole and synced, under its temporary name.
     pub(super) fn stage(&self, changes: &[Change], intent: &mut Intent) -> Result<(), NotMade> {
-        let mut moved = Vec::new();
+        let mut going = going(changes);
         let mut parents = Parents::default();
         for (change, step) in changes.iter().zip(&mut intent.steps) {
             if step.act != Act::Put && step.target.parent().is_some_and(is_overlay) {
@@ -211,7 +229,7 @@ impl Locked<'_> {
             }
             let (dir, new) = self.files.parent_of(&step.source)?;
             // The very file, with all that it has, or another.
-            let file = match self.named_anew(changes, change, (&dir, &new), &mut moved) {
+            let file = match self.named_anew(change, (&dir, &new), &mut going) {
                 Some(file) => {
                     step.linked = true;
                     file
@@ -242,15 +260,15 @@ impl Locked<'_> {
     }
 
     /// Gives the file that a change moves here its new name: one of the set that goes, with these bytes and rights and all
-    /// else that is wanted. `moved` are those that went elsewhere. Where it cannot be linked, it is written anew.
-    fn named_anew(
+    /// else that is wanted. Where it cannot be linked, it is written anew.
+    fn named_anew<'a>(
         &self,
-        changes: &[Change],
-        change: &Change,
+        change: &'a Change,
         (dir, new): (&OwnedFd, &OsStr),
-        moved: &mut Vec<usize>,
+        going: &mut HashMap<Content<'a>, Vec<Going<'_>>>,
     ) -> Option<File> {
         let Target::File { bytes, mode: Some(mode), dress } = &change.target else { return None };
+        let going = going.get_mut(&(*mode, bytes.as_slice())).filter(|going| !going.is_empty())?;
         let standing =
             || worn_by_all(&self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok()?);
         let wanted = match (dress, &change.expect) {
@@ -258,13 +276,8 @@ impl Locked<'_> {
             (None, Expect::Is { kind: Kind::File, .. }) => standing(),
             (None, _) => Some(bare()),
         };
-        let mut going = changes.iter().enumerate().filter(|(at, _)| !moved.contains(at));
-        let found = going.find_map(|(at, from)| {
-            let Expect::Is { stamp, bytes: was, mode: had, kind: Kind::File, .. } = &from.expect else { return None };
-            let stays = matches!(&from.target, Target::File { bytes, .. } if bytes == was);
-            let goes = !stays && had == mode && was == bytes;
-            let file = goes.then(|| self.files.open_exact(&from.place.path, OFlags::PATH | OFlags::NOFOLLOW));
-            let file = file?.ok()?;
+        let found = going.iter().enumerate().find_map(|(at, (place, stamp))| {
+            let file = self.files.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW).ok()?;
             let is_it = rustix::fs::fstat(&file).is_ok_and(|stat| Stamp::from(&stat).same_content(stamp));
             // A name of the file that stands in the place already would stay beside it: the kernel renames nothing then.
             let is_there = matches!(&change.expect, Expect::Is { stamp: there, .. } if there.same_file(stamp));
@@ -273,7 +286,7 @@ impl Locked<'_> {
         let (at, file) = found?;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         rustix::fs::linkat(CWD, path, dir, new, AtFlags::SYMLINK_FOLLOW).ok()?;
-        moved.push(at);
+        going.remove(at);
         Some(File::from(file))
     }
 
