@@ -212,9 +212,12 @@ fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
     let since = Instant::now();
     let ran = world.run(&["call", "bash", "command=sleep 60 & sleep 60", "timeout=300", "--mode", "workspace"]);
     ran.exits(1).says("its time was up");
-    let text = "command=mkfifo /tmp/nobody-opens-this && cat /tmp/nobody-opens-this";
-    let ran = world.run(&["call", "bash", text, "timeout=2000", "--mode", "workspace"]);
-    ran.exits(1).says("its time was up; cat waited to open the FIFO /tmp/nobody-opens-this, which nobody");
+    const FIFO: &str = "mkfifo /tmp/nobody-opens-this && ln -s /tmp/nobody-opens-this /tmp/link && cd /tmp";
+    for fifo in ["/tmp/nobody-opens-this", "/tmp/link", "link"] {
+        let text = format!("command={FIFO} && cat {fifo}");
+        let ran = world.run(&["call", "bash", &text, "timeout=1000", "--mode", "workspace"]);
+        ran.exits(1).says(&format!("its time was up; cat waited to open the FIFO {fifo}, which nobody"));
+    }
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     world.run(&["call", "bash", "command=true", "timeout=600001"]).exits(2).complains("run_in_background");
 }

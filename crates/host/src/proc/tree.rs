@@ -9,7 +9,9 @@
 use std::fs;
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::PathBuf;
 
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::process::Pid;
 
 /// How many threads of one process are looked at: an interpreter that reads has few.
@@ -22,6 +24,8 @@ const MOST_POLLED: u64 = 64;
 const MOST_NAME: usize = 4096;
 /// `/dev/tty`: whichever terminal a process has.
 const DEV_TTY: u64 = 5 << 8;
+/// Opened to be looked at: nobody at its other end hears of it.
+const LOOKED_AT: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
 /// One process, as the kernel's `stat` line says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -261,11 +265,27 @@ fn fifo_being_opened(thread: Pid) -> Option<String> {
     let name = text_at(thread, name)?;
     // A descriptor is an `int`, whatever the upper half of its register holds.
     let from = match dir as i32 {
-        _ if name.starts_with('/') => format!("/proc/{thread}/root"),
-        libc::AT_FDCWD => format!("/proc/{thread}/cwd"),
-        fd => format!("/proc/{thread}/fd/{fd}"),
+        _ if name.starts_with('/') => "root".to_owned(),
+        libc::AT_FDCWD => "cwd".to_owned(),
+        fd => format!("fd/{fd}"),
     };
-    fs::metadata(format!("{from}/{name}")).is_ok_and(|there| there.file_type().is_fifo()).then_some(name)
+    is_fifo(thread, &from, &name).then_some(name)
+}
+
+/// Whether a name leads to a FIFO from what a thread has as `from` in `/proc`.
+fn is_fifo(thread: i32, from: &str, name: &str) -> bool {
+    let has = format!("/proc/{thread}/{from}");
+    // A link on the way that begins with `/` begins at the thread's own root, and not at ours.
+    let in_its_root = || {
+        let begins = if from == "root" { PathBuf::from("/") } else { fs::read_link(&has).ok()? };
+        let root = open(format!("/proc/{thread}/root"), LOOKED_AT, Mode::empty()).ok()?;
+        openat2(root, begins.join(name.trim_start_matches('/')), LOOKED_AT, Mode::empty(), ResolveFlags::IN_ROOT).ok()
+    };
+    match in_its_root().and_then(|there| fstat(there).ok()) {
+        Some(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::Fifo,
+        // Such as a link of `/proc`, which leads where no name does.
+        None => fs::metadata(format!("{has}/{name}")).is_ok_and(|there| there.file_type().is_fifo()),
+    }
 }
 
 /// The text that ends with a zero byte at `at` in another process's memory.
