@@ -337,6 +337,30 @@ fn what_goes_into_the_background_is_ended_or_goes_on_and_both_are_said() {
 }
 
 #[test]
+fn a_list_of_jobs_says_once_which_have_ended() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer = server(&world, "workspace");
+    peer.call("nika_bash", json!({"command": "true", "run_in_background": true}));
+    let since = Instant::now();
+    let listed = loop {
+        let listed = peer.call("nika_job_list", json!({}));
+        if text(&listed).contains("[j1 ended") || since.elapsed() > Duration::from_secs(20) {
+            break listed;
+        }
+    };
+    assert!(text(&listed).contains("\n[j1 ended: exit 0 · true]"), "{listed}");
+    let ended = |listed: &Value| listed["structuredContent"]["ended"].clone();
+    assert_eq!(ended(&listed), json!(["j1 ended: exit 0 · true"]), "{listed}");
+    let again = peer.call("nika_job_list", json!({}));
+    assert!(!text(&again).contains("[j1 ended") && ended(&again) == json!([]), "{again}");
+    assert!(!text(&peer.call("nika_sleep", json!({"duration_ms": 20}))).contains("[j1 ended"));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
 fn leaving_the_sandbox_is_asked_in_every_mode() {
     if !is_confined_here() {
         return;

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ground::Ground;
+use super::ground::{Ground, told};
 use super::report;
 
 /// Lists every process that this session's commands started and that still lives, by job.
@@ -30,6 +30,8 @@ pub struct JobList {
 pub struct Live {
     /// The jobs.
     pub jobs: Vec<One>,
+    /// Those that have ended and were not told of yet, each with how.
+    pub ended: Vec<String>,
 }
 
 /// One job.
@@ -92,6 +94,9 @@ impl Tool for JobList {
     }
 
     async fn run(&self, _: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        // Before the look at what lives: what ends in between is told with the next answer.
+        let notices = self.ground.jobs.take_notices(cx.session.id());
+        let ended: Vec<String> = notices.iter().map(|notice| told(&self.ground.files, notice)).collect();
         let jobs: Vec<One> = self.ground.jobs.list(cx.permit, cx.session.id()).into_iter().map(one).collect();
         let mut text = String::new();
         for job in &jobs {
@@ -102,9 +107,12 @@ impl Tool for JobList {
             }
         }
         if jobs.is_empty() {
-            text.push_str("No process of this session lives.");
+            text.push_str("No process of this session lives.\n");
         }
-        Ok(Output::data(serde_json::to_value(&Live { jobs }).unwrap_or_default(), text.trim_end()))
+        for ended in &ended {
+            let _ = writeln!(text, "[{ended}]");
+        }
+        Ok(Output::data(serde_json::to_value(&Live { jobs, ended }).unwrap_or_default(), text.trim_end()))
     }
 }
 
