@@ -126,6 +126,8 @@ mod shell_terminal;
 mod shell_together;
 #[path = "it/shell_tracked.rs"]
 mod shell_tracked;
+#[path = "it/shell_tracked_jobs.rs"]
+mod shell_tracked_jobs;
 #[path = "it/shell_undo.rs"]
 mod shell_undo;
 #[path = "it/shell_undo_names.rs"]

@@ -36,4 +36,5 @@ mod turn_tests;
 
 pub(crate) use calls::CALLS;
 pub(crate) use held_open::{writable, writers};
+pub(crate) use recorder::came_of;
 pub use recorder::{Recorded, Recorder};

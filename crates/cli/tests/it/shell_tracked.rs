@@ -455,7 +455,7 @@ fn a_work_tree_whose_records_lie_elsewhere_is_not_of_two_commits_in_silence() {
 }
 
 /// The same, where git knows by their times that the hidden files are unchanged.
-fn settled() -> World {
+pub fn settled() -> World {
     let world = branches();
     let at = world.root();
     let before = SystemTime::now() - Duration::from_secs(3600);
@@ -637,47 +637,6 @@ fn who_asks_for_the_status_meanwhile_or_since_holds_up_neither_a_commit_nor_its_
         (git(&at, &["rev-parse", "HEAD"]), git(&at, &["status", "--short"])),
         (before, "M a.txt\nA  c.txt".to_owned())
     );
-}
-
-#[test]
-fn a_job_that_leaves_git_between_two_commits_says_so_at_its_end() {
-    if !is_confined_here() {
-        return;
-    }
-    let world = settled();
-    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
-    peer.initialize("2025-11-25");
-    let started = peer
-        .call("nika_bash", json!({"command": "git switch -q keys 2>/dev/null; sleep 0.3", "run_in_background": true}));
-    assert!(text(&started).contains("Started j1"), "{started}");
-    let ended = peer.call("nika_bash", json!({"command": "sleep 2; true"}));
-    let told = format!("{}{}", text(&ended), text(&peer.call("nika_bash", json!({"command": "true"}))));
-    assert!(told.contains("git has recorded other content than it could put in place: "), "{told}");
-    assert!(told.contains(".env"), "{told}");
-    assert_eq!(peer.end(), 0);
-}
-
-#[test]
-fn a_job_that_looks_with_git_says_nothing_of_where_others_went_meanwhile() {
-    if !is_confined_here() {
-        return;
-    }
-    let world = settled();
-    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
-    peer.initialize("2025-11-25");
-    let looks = "until [ -e go ]; do git status >out.txt; sleep 0.05; done; git status >out.txt";
-    let started = peer.call("nika_bash", json!({"command": looks, "run_in_background": true}));
-    assert!(text(&started).contains("Started j1"), "{started}");
-    git(&world.root(), &["switch", "-q", "keys"]);
-    std::fs::write(world.root().join(".env"), "SECRET=mine\n").expect("written");
-    std::fs::write(world.root().join("go"), "").expect("written");
-    let (mut told, since) = (String::new(), std::time::Instant::now());
-    while !told.contains("1 created") && since.elapsed() < Duration::from_secs(60) {
-        let news = peer.call("nika_job_output", json!({"job_id": "j1", "wait_ms": 1_000}));
-        told.push_str(&format!("{}{}", text(&news), text(&peer.call("nika_sleep", json!({"duration_ms": 20})))));
-    }
-    assert!(told.contains("1 created") && !told.contains("git has recorded"), "{told}");
-    assert_eq!(peer.end(), 0);
 }
 
 #[test]

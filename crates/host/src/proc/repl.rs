@@ -18,7 +18,8 @@ use super::jobs::{
     Bounds, Job, Jobs, Order, Program, Reachable, Reading, StartError, State, Stdin, Until, random_word,
 };
 use super::tree;
-use crate::record::{Recorded, Recorder};
+use crate::git::Before;
+use crate::record::{Recorded, Recorder, came_of};
 
 /// How long code that was interrupted may take to stop.
 const INTERRUPT_WITHIN: Duration = Duration::from_secs(2);
@@ -141,6 +142,8 @@ pub struct Code<'a> {
     pub timeout: Duration,
     /// Who keeps what it changes.
     pub recorder: Option<Recorder>,
+    /// What git had recorded before of what the code cannot replace.
+    pub git_before: Option<&'a Before>,
     /// Asked again and again: whether nobody wants the answer any more.
     pub stopped: &'a dyn Fn() -> bool,
 }
@@ -245,7 +248,7 @@ impl Kept {
             outcome => outcome,
         };
         let (head, omitted, tail) = seen.output();
-        let recorded = self.recorder().and_then(|recorder| recorder.settle(&self.processes()));
+        let recorded = came_of(code.git_before, self.recorder(), |recorder| recorder.settle(&self.processes()));
         // Of an interpreter that is gone its job knows.
         let recorded = recorded.or_else(|| self.job.recorded());
         Ok(Evaluated { head, omitted, tail, value, outcome, fresh, job: self.job.id().to_owned(), recorded })

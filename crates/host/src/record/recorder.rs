@@ -23,6 +23,7 @@ use super::sight::{Seen, Sight};
 use super::turn::Turn;
 use crate::connect::{Connects, Room};
 use crate::fs::Workspace;
+use crate::git::Before;
 use crate::sandbox::{Answer, Heard, Listener, Stopped};
 
 /// The thread hashes and packs what it keeps.
@@ -57,6 +58,22 @@ pub struct Recorded {
     pub blind: bool,
     /// What git has recorded otherwise than it could put in place.
     pub behind: Vec<PathBuf>,
+}
+
+/// What came of a command, as its recorder says that at the end of a call; and what git has recorded since `before` otherwise than
+/// it could put in place, where the command itself may have gone to another commit.
+pub(crate) fn came_of(
+    before: Option<&Before>,
+    recorder: Option<&Recorder>,
+    settle: impl FnOnce(&Recorder) -> Option<Recorded>,
+) -> Option<Recorded> {
+    let touched = |log: &Path| recorder.is_none_or(|recorder| recorder.may_have_touched(log));
+    let behind = before.map(|before| before.behind_by(touched)).unwrap_or_default();
+    let mut recorded = recorder.and_then(settle);
+    if !behind.is_empty() {
+        recorded.get_or_insert_default().behind = behind;
+    }
+    recorded
 }
 
 /// Records what one command changes. Copies are the same recorder.

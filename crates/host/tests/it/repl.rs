@@ -13,7 +13,16 @@ fn repls() -> Repls {
 
 fn within(repls: &Repls, language: Language, text: &str, timeout: Duration) -> Evaluated {
     let profile = profile("/tmp");
-    let code = Code { session: "s", language, text, profile: &profile, timeout, recorder: None, stopped: &|| false };
+    let code = Code {
+        session: "s",
+        language,
+        text,
+        profile: &profile,
+        timeout,
+        recorder: None,
+        git_before: None,
+        stopped: &|| false,
+    };
     repls.evaluate(&permit(), &code).expect("it is there")
 }
 
@@ -204,6 +213,7 @@ fn sessions_and_profiles_do_not_share() {
         profile: &other.clone(),
         timeout: LONG,
         recorder: None,
+        git_before: None,
         stopped: &|| false,
     };
     let evaluated = repls.evaluate(&permit(), &code).expect("it is there");

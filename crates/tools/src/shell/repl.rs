@@ -111,6 +111,7 @@ impl Tool for Repl {
                 profile: &profile,
                 timeout: Duration::from_millis(timeout.into()),
                 recorder,
+                git_before: git_before.as_ref(),
                 stopped: &|| cancel.is_cancelled(),
             };
             match repls.evaluate(&permit, &code) {
@@ -132,14 +133,12 @@ impl Tool for Repl {
         };
         let evaluated = evaluated.map_err(|error| ToolError::new(code::BUG, format!("it failed: {error}")))?;
         self.ground.look_again();
-        let behind = git_before.map(|before| before.behind(cx.permit)).unwrap_or_default();
-        let behind: Vec<String> = behind.iter().map(|path| self.ground.files.shown(path)).collect();
         let held = |id: &str| jobs.job(cx.permit, cx.session.id(), id).map(|job| job.held().clone());
         let answered = |(evaluated, bare): (Evaluated, Option<String>)| {
             let held = held(&evaluated.job);
-            let settled = evaluated.recorded.as_ref().map(|recorded| recorded::settled(&self.ground, recorded));
-            let mut settled = settled.unwrap_or_default();
-            settled.tell_behind(&behind);
+            let recorded = evaluated.recorded.clone().unwrap_or_default();
+            let mut settled = recorded::settled(&self.ground, &recorded);
+            settled.tell_behind(&recorded.behind.iter().map(|path| self.ground.files.shown(path)).collect::<Vec<_>>());
             let answer = answer(&evaluated, language, held.as_ref(), most, bounded);
             with_changes(answer, settled, bare)
         };

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use super::output::Spill;
 use super::{END_WITHIN, Notice, Shared, lock};
 use crate::proc::tree;
 use crate::proc::wire::{Exited, How, KilledBy, Lines, NewlyGuarded, Report};
+use crate::record::{Recorded, Recorder, came_of};
 
 /// A pipe's usual size.
 const PIECE_BYTES: usize = 64 << 10;
@@ -46,6 +47,8 @@ pub(super) struct Pump {
     handled: Vec<PathBuf>,
     /// Whether it was ended for one of them.
     ended_for_handled: bool,
+    /// Whether it is known what came of all that it did.
+    is_settled: bool,
     /// When a supervisor for the next job is made, if this one has not ended by then; none when there is one.
     prepare_at: Option<Instant>,
 }
@@ -74,6 +77,7 @@ impl Pump {
             stopped_for_output: false,
             handled: Vec::new(),
             ended_for_handled: false,
+            is_settled: false,
             prepare_at: Some(Instant::now() + PREPARE_AFTER),
         }
     }
@@ -115,9 +119,9 @@ impl Pump {
         let _ = self.supervisor.wait();
         self.job.forget_input();
         // Of what lingered it is known only now.
-        let recorded = self.job.recorded_by().and_then(|recorder| recorder.finish(false));
+        let lingered = if self.is_settled { None } else { self.came_of(|recorder| recorder.finish(false)) };
         let mut inside = lock(&self.job.inside);
-        inside.recorded = inside.recorded.take().or(recorded);
+        inside.recorded = lingered.or(inside.recorded.take());
         (inside.network, inside.caches) = (None, None);
         inside.gone = true;
         drop(inside);
@@ -274,13 +278,8 @@ impl Pump {
         if let Some(recorder) = self.job.recorded_by().filter(|_| !exited.handled.is_empty()) {
             recorder.tell_handled(&exited.handled);
         }
-        let recorder = self.job.order().recorded_by().filter(|_| gone);
-        let touched = |log: &Path| recorder.is_none_or(|recorder| recorder.may_have_touched(log));
-        let behind = self.job.order().git_before.as_ref().map(|before| before.behind_by(touched)).unwrap_or_default();
-        let mut recorded = recorder.and_then(|recorder| recorder.finish(exited.left > 0));
-        if !behind.is_empty() {
-            recorded.get_or_insert_default().behind = behind;
-        }
+        let recorded = self.came_of(|recorder| if gone { recorder.finish(exited.left > 0) } else { None });
+        self.is_settled |= gone;
         let mut inside = lock(&self.job.inside);
         inside.waiting = false;
         inside.exited = Some(exited.clone());
@@ -302,6 +301,10 @@ impl Pump {
             });
         }
         self.job.changed.notify_all();
+    }
+
+    fn came_of(&self, settle: impl FnOnce(&Recorder) -> Option<Recorded>) -> Option<Recorded> {
+        came_of(self.job.order().git_before.as_deref(), self.job.recorded_by(), settle)
     }
 
     /// The supervisor is gone without a word: somebody killed it. What it held is found by its mark.
