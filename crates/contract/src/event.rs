@@ -59,6 +59,8 @@ pub const AGENT_COMPLETE: &str = "AgentComplete";
 pub const CHECKPOINT: &str = "Checkpoint";
 /// A command was ended that had a hold of what became a guarded file.
 pub const GUARDED_HANDLED: &str = "GuardedHandled";
+/// A command made a guarded name that nothing stood in for, and it was set aside.
+pub const GUARDED_SET_ASIDE: &str = "GuardedSetAside";
 /// A change was taken back.
 pub const UNDONE: &str = "Undone";
 /// An interrupted change set was settled, or could not be.
@@ -149,6 +151,12 @@ pub const TABLE: &[Event] = &[
         when: "somebody gave a guarded name to a file that a job or interpreter could write, or had opened before: it was \
                ended, and the file is to be looked at",
         fields: "call (that began it), paths",
+    },
+    Event {
+        name: GUARDED_SET_ASIDE,
+        when: "a command or job that nobody recorded had made a guarded name, with nothing there to stand in for it: it was \
+               renamed at the end",
+        fields: "call (that began the command), job, paths (as they are called now)",
     },
     Event { name: TOOL_READ, when: "`read` answered", fields: "call and the tool's facts" },
     Event { name: TOOL_WRITE, when: "`write` or `change_set` answered", fields: "call and the tool's facts" },

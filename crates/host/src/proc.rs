@@ -27,7 +27,7 @@ pub use hook::{HookEnd, HookRunner, RunningHook, guard};
 pub use isolated::{Crash, Isolated, Running};
 pub(crate) use jobs::MARK;
 pub use jobs::{
-    Bounds, Chunk, Confinement, GRACE, Job, Jobs, Listed, Notice, OnEnd, OnHost, Order, Peer, PeerPipes, Picture,
+    Bounds, Chunk, Confinement, GRACE, Job, Jobs, Listed, Noted, Notes, Notice, OnEnd, Order, Peer, PeerPipes, Picture,
     Program, Reachable, Reading, StartError, State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until, View,
 };
 pub use limits::{Limits, limit_self};

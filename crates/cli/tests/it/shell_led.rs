@@ -4,7 +4,11 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
+use serde_json::json;
+
+use crate::peer::{Peer, text};
 use crate::shell::{git, is_confined_here};
 use crate::world::{Ran, World, exists, world};
 
@@ -54,6 +58,51 @@ fn a_link_on_the_way_to_a_guarded_name_changes_nothing_where_it_leads() {
         assert!(!exists(world.root().join(".config")), "{ran:?}");
         fs::remove_file(world.root().join(".config.refused-by-nika")).expect("the link was set aside");
     }
+}
+
+/// Also what the last of a job made, when the job itself had ended.
+#[test]
+fn what_a_job_made_under_guarded_names_is_told_with_its_end() {
+    if !is_confined_here() {
+        return;
+    }
+    const LEAVES: &str = "(until [ -e go ]; do sleep 0.02; done; echo x > .profile) &\necho x > .zshrc\n";
+    let world = world().file("makes.sh", "echo x > .bashrc\n").file("leaves.sh", LEAVES);
+    let words = ["serve", "--mode", "workspace", "--list", "all", "--set", "shell.undo=off"];
+    let mut peer = Peer::start(world.nika(&words));
+    peer.initialize("2025-11-25");
+    let mut aside = |job: &str, script: &str, names: &[&str]| {
+        peer.call("nika_bash", json!({"command": format!("sh {script}"), "run_in_background": true}));
+        fs::write(world.root().join("go"), "").expect("written");
+        let said: Vec<String> = names
+            .iter()
+            .map(|name| {
+                let aside = world.root().join(format!("{name}.refused-by-nika"));
+                format!("a guarded name was made and set aside: {}", aside.display())
+            })
+            .collect();
+        let (mut told, mut read, since) = (String::new(), String::new(), Instant::now());
+        let is_all = |text: &String| said.iter().all(|said| text.contains(said));
+        while !(is_all(&told) && is_all(&read)) && since.elapsed() < Duration::from_secs(20) {
+            let answer = peer.call("nika_job_output", json!({"job_id": job}));
+            read = answer["content"][0]["text"].to_string();
+            // The news are behind what was asked for.
+            told.push_str(text(&answer).split_once(']').expect("an answer").1);
+            told.push_str(&text(&peer.call("nika_sleep", json!({"duration_ms": 20}))));
+        }
+        assert!(is_all(&told), "no {said:?} in {told}");
+        assert!(is_all(&read), "no {said:?} in {read}");
+        names.iter().for_each(|name| assert!(!exists(world.root().join(name)), "{name}"));
+    };
+    aside("j1", "makes.sh", &[".bashrc"]);
+    fs::remove_file(world.root().join("go")).expect("removed");
+    aside("j2", "leaves.sh", &[".profile", ".zshrc"]);
+    assert_eq!(peer.end(), 0);
+    let journals = fs::read_dir(world.state().join("journal")).expect("journals").flatten();
+    let lines: String = journals.map(|file| fs::read_to_string(file.path()).expect("text")).collect();
+    let noted: Vec<&str> = lines.lines().filter(|line| line.contains("GuardedSetAside")).collect();
+    assert!(noted.len() == 2 && noted[0].contains(".bashrc.refused") && noted[0].contains("j1"), "{noted:?}");
+    assert!(noted[1].contains(".profile.refused") && noted[1].contains(".zshrc.refused"), "{noted:?}");
 }
 
 #[test]

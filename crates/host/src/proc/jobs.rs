@@ -42,7 +42,7 @@ pub use self::job::{Chunk, Confinement, Job, Listed, Reading, State, Summary, Un
 use self::job::{Runs, Streams};
 use self::order::Ends;
 pub(crate) use self::order::MARK;
-pub use self::order::{OnHost, Order, Program, Reachable, Stdin, TIMEOUT, TIMEOUT_MOST};
+pub use self::order::{Noted, Notes, Order, Program, Reachable, Stdin, TIMEOUT, TIMEOUT_MOST};
 pub use self::output::Bounds;
 pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;

@@ -615,7 +615,11 @@ impl Supervisor {
         let files = self.take_newly_guarded();
         self.tell_newly_guarded(files, Vec::new(), true);
         if !self.reported {
-            self.report(left);
+            return self.report(left);
+        }
+        let aside = self.clean_up(left);
+        if !aside.is_empty() {
+            let _ = wire::say(self.link, &Report::SetAside(aside));
         }
     }
 

@@ -76,6 +76,8 @@ pub enum Report {
     NewlyGuarded(NewlyGuarded),
     /// It ended. Unless it lingers, so did all it had started.
     Exited(Exited),
+    /// The last of what lingered has ended, and guarded names that came to be meanwhile are called so now.
+    SetAside(Vec<String>),
 }
 
 /// Files that others gave guarded names.

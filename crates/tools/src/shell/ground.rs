@@ -12,7 +12,7 @@ use nika_guard::profile::{Access, Instead, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, Place, classify};
 use nika_host::fs::Workspace;
 use nika_host::git::{Finder, settled_indexes};
-use nika_host::proc::{Job, Jobs, Notice, OnHost, Order, StartError};
+use nika_host::proc::{Job, Jobs, Noted, Notes, Notice, Order, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
 use nika_host::scratch::{self, Taker};
 use serde_json::Value;
@@ -513,9 +513,7 @@ impl Ground {
             let programs = self.programs.get_or_init(|| scratch::program_places(path_of(&order.profile.env)));
             order.caches.iter().for_each(|caches| caches.put_into(cx.permit, &mut order.profile, programs));
         }
-        if !order.profile.hosts.is_empty() {
-            order.asked = Some(noting_hosts(cx));
-        }
+        order.notes = Some(notes(cx));
         // What a person has to allow is allowed to this call; a file would hand it to every later one.
         let asked = cx.permit.answered_by().is_some() || cx.permit.rehearses();
         order.output.spill = (!asked).then(|| self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
@@ -536,20 +534,23 @@ impl Ground {
     }
 }
 
-/// Writes to the journal whom a command asks for, also when its call has ended.
-fn noting_hosts(cx: &Cx<'_>) -> OnHost {
+/// Writes to the journal what comes of a command, also when its call has ended.
+fn notes(cx: &Cx<'_>) -> Notes {
     let note = cx.beside.noting();
-    OnHost(Arc::new(move |job, reached| {
-        let fields = [
-            ("job", job.into()),
-            ("host", reached.host.as_str().into()),
-            ("port", reached.port.into()),
-            ("refused", reached.refused.as_deref().into()),
-        ];
-        note(
-            event::HOST_ASKED,
-            fields.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect(),
-        );
+    Notes(Arc::new(move |job, noted| {
+        let (event, fields): (_, Vec<(&str, Value)>) = match noted {
+            Noted::Host(reached) => (
+                event::HOST_ASKED,
+                vec![
+                    ("host", reached.host.as_str().into()),
+                    ("port", reached.port.into()),
+                    ("refused", reached.refused.as_deref().into()),
+                ],
+            ),
+            Noted::SetAside(paths) => (event::GUARDED_SET_ASIDE, vec![("paths", paths.into())]),
+        };
+        let fields = [("job", job.into())].into_iter().chain(fields);
+        note(event, fields.map(|(name, value)| (name.to_owned(), value)).collect());
     }))
 }
 

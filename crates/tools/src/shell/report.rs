@@ -97,9 +97,6 @@ pub(super) fn footer(exited: &Exited, last_command: Option<&str>, cwd: &str, hel
         let names = text::harmless(&exited.ended_too.join(", ")).into_owned();
         parts.push(format!("what it left in the background was ended: {names} (`run_in_background` keeps it)"));
     }
-    for path in &exited.set_aside {
-        parts.push(format!("a guarded name was made and set aside: {path}"));
-    }
     format!("[{}]", parts.join(" · "))
 }
 
@@ -187,7 +184,8 @@ pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
     let opens = exited.opens.as_ref().map(|(program, fifo)| {
         format!("{program} waited to open the FIFO {fifo}, which nobody had open at its other end")
     });
-    let about = [opens, exited.about_handled()].into_iter().flatten();
+    let aside = exited.set_aside.iter().map(|path| format!("a guarded name was made and set aside: {path}"));
+    let about = [opens, exited.about_handled()].into_iter().flatten().chain(aside);
     about.fold(how(exited, last_command), |said, about| format!("{said}; {}", text::harmless(&about)))
 }
 

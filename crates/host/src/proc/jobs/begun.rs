@@ -41,9 +41,7 @@ impl Begun {
                 let _ = supervisor.wait();
                 return Err(StartError::Refused { why, errno });
             }
-            Ok(Report::Exited(_) | Report::Reached(_) | Report::NewlyGuarded(_)) => {
-                io::Error::other("its supervisor spoke out of turn")
-            }
+            Ok(_) => io::Error::other("its supervisor spoke out of turn"),
             Err(error) => error,
         };
         end(supervisor);

@@ -13,7 +13,7 @@ use nika_guard::profile::Access;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
-use super::order::{Order, Stdin};
+use super::order::{Noted, Order, Stdin};
 use super::output::{Kept, from_spill};
 use super::screen::{self, Picture, Screen};
 use super::seek::{Found, Seek};
@@ -536,8 +536,12 @@ impl Job {
         }
         inside.reached.push(reached.clone());
         drop(inside);
-        if let Some(asked) = &self.order.asked {
-            (asked.0)(&self.id, &reached);
+        self.note(Noted::Host(&reached));
+    }
+
+    pub(super) fn note(&self, noted: Noted<'_>) {
+        if let Some(notes) = &self.order.notes {
+            (notes.0)(&self.id, noted);
         }
     }
 

@@ -90,21 +90,29 @@ pub struct Order {
     pub network: Reachable,
     /// Where it writes the caches of tools, held as long as anything of it lives.
     pub caches: Option<Arc<Caches>>,
-    /// Who is told of the hosts that it asks for.
-    pub asked: Option<OnHost>,
+    /// Who notes what comes of it beside its end.
+    pub notes: Option<Notes>,
 }
 
-/// Hears each host that a job asks for, the first time for each port and outcome: its id, and what came of it. Called on
-/// the job's own thread.
+/// Notes what comes of a job, by its id. Called on the job's own thread.
 #[derive(Clone)]
-pub struct OnHost(pub Arc<Hears>);
+pub struct Notes(pub Arc<TakesNote>);
 
-/// What hears it.
-pub type Hears = dyn Fn(&str, &Reached) + Send + Sync;
+/// What takes note of it.
+pub type TakesNote = dyn Fn(&str, Noted<'_>) + Send + Sync;
 
-impl fmt::Debug for OnHost {
+/// What is noted of a job.
+#[derive(Debug, Clone, Copy)]
+pub enum Noted<'a> {
+    /// A host that it asked for, the first time for each port and outcome, and what came of that.
+    Host(&'a Reached),
+    /// Guarded names that it made although nothing could stand in for them, as they are called now.
+    SetAside(&'a [String]),
+}
+
+impl fmt::Debug for Notes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnHost").finish_non_exhaustive()
+        f.debug_struct("Notes").finish_non_exhaustive()
     }
 }
 
@@ -144,7 +152,7 @@ impl Order {
             trial: false,
             network: Reachable::Itself,
             caches: None,
-            asked: None,
+            notes: None,
         }
     }
 

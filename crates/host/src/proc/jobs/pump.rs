@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 use super::job::Job;
+use super::order::Noted;
 use super::output::Spill;
 use super::{END_WITHIN, Notice, Shared, lock};
 use crate::proc::tree;
@@ -47,6 +48,8 @@ pub(super) struct Pump {
     handled: Vec<PathBuf>,
     /// Whether it was ended for one of them.
     ended_for_handled: bool,
+    /// Guarded names that were set aside when the last of what it had left running ended.
+    set_aside: Vec<String>,
     /// Whether it is known what came of all that it did.
     is_settled: bool,
     /// When a supervisor for the next job is made, if this one has not ended by then; none when there is one.
@@ -77,6 +80,7 @@ impl Pump {
             stopped_for_output: false,
             handled: Vec::new(),
             ended_for_handled: false,
+            set_aside: Vec::new(),
             is_settled: false,
             prepare_at: Some(Instant::now() + PREPARE_AFTER),
         }
@@ -110,7 +114,7 @@ impl Pump {
                 self.exited(exited, true);
             }
             // Of what ran on when the command had ended.
-            Some(exited) if !self.handled.is_empty() => {
+            Some(exited) if !self.handled.is_empty() || !self.set_aside.is_empty() => {
                 let killed_by = if self.ended_for_handled { Some(KilledBy::Handled) } else { exited.killed_by };
                 self.exited(Exited { killed_by, left: 0, ..exited }, true);
             }
@@ -147,6 +151,7 @@ impl Pump {
                 }
                 Report::Reached(reached) => self.job.reached(reached),
                 Report::NewlyGuarded(files) => self.end_where_handled(files),
+                Report::SetAside(names) => self.set_aside.extend(names),
                 Report::Started { .. } | Report::Refused { .. } => {}
             }
         }
@@ -275,6 +280,12 @@ impl Pump {
         exited.handled.append(&mut self.handled);
         exited.handled.sort();
         exited.handled.dedup();
+        if !self.set_aside.is_empty() {
+            exited.set_aside = std::mem::take(&mut self.set_aside);
+        }
+        if !exited.set_aside.is_empty() {
+            self.job.note(Noted::SetAside(&exited.set_aside));
+        }
         if let Some(recorder) = self.job.recorded_by().filter(|_| !exited.handled.is_empty()) {
             recorder.tell_handled(&exited.handled);
         }
