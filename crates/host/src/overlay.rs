@@ -35,6 +35,7 @@ mod sides;
 mod stage;
 mod stand_ins;
 mod sweep;
+mod theirs;
 mod tried;
 mod unheld;
 mod walk;

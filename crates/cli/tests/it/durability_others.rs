@@ -4,25 +4,30 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::durability::{answered, nika};
 use crate::shell_undo::tree;
 
 /// A root, and a state beside it.
-struct Scene(tempfile::TempDir);
+struct Scene {
+    root: tempfile::TempDir,
+    state: tempfile::TempDir,
+}
 
 impl Scene {
     fn new(script: &str) -> Scene {
-        let scene = Scene(tempfile::tempdir().expect("a directory"));
-        for name in ["root", "state"] {
-            fs::create_dir(scene.0.path().join(name)).expect("made");
-        }
+        Scene::with(tempfile::tempdir().expect("a directory"), script)
+    }
+
+    fn with(state: tempfile::TempDir, script: &str) -> Scene {
+        let scene = Scene { root: tempfile::tempdir().expect("a directory"), state };
         scene.does(script);
         scene
     }
 
     fn at(&self, name: &str) -> std::path::PathBuf {
-        self.0.path().join("root").join(name)
+        self.root.path().join(name)
     }
 
     fn text(&self, name: &str) -> String {
@@ -36,7 +41,7 @@ impl Scene {
 
     /// Whether changes are noted and not settled.
     fn is_under_way(&self) -> bool {
-        let states = fs::read_dir(self.0.path().join("state/state")).into_iter().flatten().flatten();
+        let states = fs::read_dir(self.state.path().join("state")).into_iter().flatten().flatten();
         let notes = states.flat_map(|state| fs::read_dir(state.path().join("sets")).into_iter().flatten().flatten());
         notes.into_iter().any(|note| note.path().extension().is_some_and(|ext| ext == "json"))
     }
@@ -50,9 +55,9 @@ impl Scene {
         let command = format!("command={command}");
         let words = ["call", "bash", &command, "--unsafe"];
         let options = ["-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:delay_enter=300000"];
-        let (root, state) = (self.at(""), self.0.path().join("state"));
+        let (root, state) = (self.root.path(), self.state.path());
         let ran = std::thread::scope(|scope| {
-            let ran = scope.spawn(|| answered(&root, &state, &options, &words));
+            let ran = scope.spawn(|| answered(root, state, &options, &words));
             while !ran.is_finished() && !self.is_under_way() {
                 std::thread::yield_now();
             }
@@ -63,7 +68,7 @@ impl Scene {
     }
 
     fn undo(&self) -> bool {
-        let mut undo = nika(&self.at(""), &self.0.path().join("state"));
+        let mut undo = nika(self.root.path(), self.state.path());
         undo.args(["undo", "--unsafe"]).status().expect("it runs").success()
     }
 }
@@ -93,6 +98,49 @@ fn a_directory_that_others_wrote_to_is_replaced_as_a_whole_or_not_at_all() {
     assert_eq!(tree(&scene.at("")), before);
 }
 
+/// What others put into the new directory in the moment in which it stood there comes to stand in the old one; what has no
+/// place there, or was written to a file of the new one, is said to lie with that.
+#[test]
+fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
+    let apart = tempfile::tempdir_in("/dev/shm").ok();
+    let states = [Some(tempfile::tempdir().expect("a directory")), apart];
+    for state in states.into_iter().flatten() {
+        let scene =
+            Scene::with(state, "mkdir -p deps/sub other; echo x > deps/x; echo s > deps/sub/s; echo a > other/a");
+        let command =
+            "rm -rf deps other; mkdir -p deps/sub deps/new other; echo n > deps/n; echo k > deps/k; echo n > other/n";
+        let others = || {
+            append(&scene.at("deps/x"));
+            let since = Instant::now();
+            while !scene.at("deps/n").exists() {
+                assert!(since.elapsed() < Duration::from_secs(60), "it never stood there");
+            }
+            append(&scene.at("deps/n"));
+            for (name, text) in [("t", "t"), ("sub/t", "st"), ("new/t", "nt")] {
+                fs::write(scene.at("deps").join(name), text).expect("written");
+            }
+            scene.does("mkdir deps/d; echo d > deps/d/d");
+        };
+        let Some((said, code)) = scene.raced(command, others) else { return };
+        assert_eq!(code, Some(1), "{said}");
+        let texts = ["deps/x", "deps/t", "deps/sub/s", "deps/sub/t", "deps/d/d"].map(|name| scene.text(name));
+        assert_eq!(texts, ["x\nothers\n", "t", "s\n", "st", "d\n"], "{said}");
+        let names: Vec<String> = tree(scene.root.path()).into_keys().collect();
+        let all = ["deps", "deps/d", "deps/d/d", "deps/sub", "deps/sub/s", "deps/sub/t", "deps/t", "deps/x"];
+        assert_eq!(names, [&all[..], &["other", "other/n"]].concat(), "{said}");
+        let line = said.lines().find(|line| line.starts_with("[not applied, as others changed it meanwhile: deps;"));
+        let line = line.unwrap_or_else(|| panic!("{said}"));
+        let (_, lies) = line.split_once("the command's version lies in ").expect("where");
+        let (place, theirs) = lies.split_once(", with what others wrote to it as it was applied: ").expect("what");
+        assert_eq!(theirs, "deps/n, deps/new/t]", "{said}");
+        let kept = |name: &str| fs::read_to_string(Path::new(place).join(name)).unwrap_or_default();
+        assert_eq!(
+            (kept("deps/n"), kept("deps/new/t"), kept("deps/k")),
+            ("n\nothers\n".into(), "nt".into(), "k\n".into())
+        );
+    }
+}
+
 /// Of a file with several names, one of which stays, or goes too.
 #[test]
 fn what_others_write_to_a_file_with_several_names_is_not_lost() {
@@ -119,7 +167,7 @@ fn a_directory_with_a_file_of_several_names_and_a_time_to_come_goes() {
     }
     for command in ["rm -rf deps p; mkdir deps; echo n > deps/n", "rm -rf deps; mkdir deps; echo n > deps/n"] {
         let scene = Scene::new("mkdir deps; echo bin > deps/p; ln deps/p p; touch -d 2030-01-01 p");
-        let ran = nika(&scene.at(""), &scene.0.path().join("state"))
+        let ran = nika(scene.root.path(), scene.state.path())
             .args(["call", "bash", &format!("command={command}"), "--unsafe"])
             .status();
         assert_eq!(ran.expect("it runs").code(), Some(0), "{command}");

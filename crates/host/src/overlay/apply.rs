@@ -23,6 +23,7 @@ use super::joined::{self, Joined};
 use super::moves::{Move, one_by_one};
 use super::sides::{ITSELF, READ, beneath, standing};
 use super::stage::{self, Stage};
+use super::theirs;
 use super::walk::{bits, mtime};
 use super::{Changes, Entry, What};
 use crate::fs::{
@@ -385,6 +386,7 @@ impl Locked<'_> {
         }
         if done.is_err() {
             self.note_back(layers, &intent.steps);
+            theirs::give_back(self.files(), layers, &intent.steps);
         }
         copied.iter().flatten().for_each(|place| stage::remove(place));
         // The layers themselves go with their owners.

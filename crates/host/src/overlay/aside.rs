@@ -24,6 +24,8 @@ pub struct LeftOut {
     pub path: PathBuf,
     /// Where what the command left there lies now. `None` where it left nothing.
     pub kept: Option<PathBuf>,
+    /// What of it others wrote, while it stood in the root for a moment.
+    pub others: Vec<PathBuf>,
 }
 
 impl Changes<'_> {
@@ -40,7 +42,8 @@ impl Changes<'_> {
             let kept = take(&self.inside(&path), &to.join(below(&path))).map_err(|error| {
                 ToolError::new(code::WRITE_FAILED, format!("cannot keep {}: {error}", path.display()))
             })?;
-            left.push(LeftOut { path, kept });
+            let others = self.layer.tried.others_in(&path);
+            left.push(LeftOut { path, kept, others });
         }
         Ok(left)
     }

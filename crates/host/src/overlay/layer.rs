@@ -205,6 +205,11 @@ impl Layer {
         self.is_left.store(true, Ordering::Relaxed);
     }
 
+    /// What in it others wrote, while it stood in the root for a moment.
+    pub fn others(&self, _permit: &Permit) -> Vec<PathBuf> {
+        self.tried.others_in(&self.root)
+    }
+
     /// Whether it waits with what stood in the root, as not all of its changes could be taken back.
     pub fn is_left(&self, _permit: &Permit) -> bool {
         self.is_left.load(Ordering::Relaxed)

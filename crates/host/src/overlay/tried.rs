@@ -5,6 +5,7 @@
 //! |---|---|
 //! | takes the marks off what it moves | a directory that the command replaced would be one that it added to: what it removed would stay |
 //! | moves entries of the root away and back | others' change, by the time of the last one |
+//! | leaves with the layer what others wrote to that while it stood in the root | what the command left |
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ pub(super) struct Tried(Mutex<Traces>);
 struct Traces {
     replacing: HashSet<PathBuf>,
     came_back: HashSet<Stamp>,
+    others: Vec<PathBuf>,
 }
 
 impl Tried {
@@ -39,6 +41,20 @@ impl Tried {
     /// Whether the last change of what bears `stamp` was that it came back.
     pub(super) fn moved(&self, stamp: &Stamp) -> bool {
         self.traces().came_back.contains(stamp)
+    }
+
+    /// Others wrote to what lies at these paths of the layer.
+    pub(super) fn others(&self, paths: Vec<PathBuf>) {
+        self.traces().others.extend(paths);
+    }
+
+    /// Those at or below a path, sorted.
+    pub(super) fn others_in(&self, path: &Path) -> Vec<PathBuf> {
+        let traces = self.traces();
+        let mut all: Vec<PathBuf> = traces.others.iter().filter(|other| other.starts_with(path)).cloned().collect();
+        all.sort();
+        all.dedup();
+        all
     }
 
     fn traces(&self) -> MutexGuard<'_, Traces> {

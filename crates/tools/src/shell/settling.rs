@@ -228,6 +228,7 @@ impl<'a> Settling<'a> {
     fn keep(&self, layers: Vec<Layer>, error: &ToolError) -> Settled {
         let mut settled = Settled { failed: Some(error.code), ..Settled::default() };
         let (mut lost, mut kept) = (Vec::new(), Vec::new());
+        let others = layers.iter().flat_map(|layer| layer.others(self.cx.permit)).collect();
         let is_stuck = layers.iter().any(|layer| layer.is_left(self.cx.permit));
         for (at, layer) in layers.into_iter().enumerate() {
             let root = layer.root(self.cx.permit).to_path_buf();
@@ -244,7 +245,7 @@ impl<'a> Settling<'a> {
                 }
             }
         }
-        let lies = places("; what it changed lies in", &kept);
+        let lies = format!("{}{}", places("; what it changed lies in", &kept), self.with_others(others));
         let became = if is_stuck { "not applied as a whole" } else { "nothing was applied" };
         settled.lines.push(format!("[{became}: {}{lies}]", error.message));
         settled.lines.extend(lost);
@@ -270,9 +271,18 @@ impl<'a> Settling<'a> {
                 of.iter().filter(|left| left.one.kept.is_some()).map(|left| self.place(left.at)).collect();
             kept.dedup();
             let kept = places("; the command's version lies in", &kept);
+            let others = self.with_others(of.iter().flat_map(|left| left.one.others.clone()).collect());
             let names = listed(&self.ground.files, &names);
-            settled.lines.push(format!("[not applied, {}: {names}{kept}]", why.words()));
+            settled.lines.push(format!("[not applied, {}: {names}{kept}{others}]", why.words()));
         }
+    }
+
+    /// That what is kept has something of others in it; nothing where it has none.
+    fn with_others(&self, others: Vec<PathBuf>) -> String {
+        if others.is_empty() {
+            return String::new();
+        }
+        format!(", with what others wrote to it as it was applied: {}", listed(&self.ground.files, &others))
     }
 }
 
