@@ -17,7 +17,6 @@ use rustix::io::Errno;
 use super::inflight::OwnNote;
 use super::recovered::Why;
 use super::{Recovered, Workspace, errno};
-use crate::sandbox::owner::Asking;
 
 /// How long a call, or a start that has a set to settle, waits for other processes to finish their changes.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,7 +40,6 @@ pub(super) struct State {
 pub struct Locked<'a> {
     pub(super) files: &'a Workspace,
     pub(super) state: MutexGuard<'a, State>,
-    _asking: Asking,
 }
 
 impl Locked<'_> {
@@ -87,7 +85,7 @@ impl Workspace {
                 Err(error) => return Err(errno("lock the workspace", error, code::STATE_UNUSABLE)),
             }
         }
-        let mut locked = Locked { files: self, state, _asking: Asking::begin() };
+        let mut locked = Locked { files: self, state };
         locked.settle_orphans();
         Ok(Some(locked))
     }

@@ -2,7 +2,7 @@
 //! but handles that can neither read nor write.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -208,7 +208,7 @@ impl Workspace {
         match openat2(&self.slash, below, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
             Err(Errno::ACCESS) if self.root_of(path).is_some() => {
                 let below = CString::new(below.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
-                owner::opened(self.slash.as_fd(), &below, flags, ResolveFlags::NO_MAGICLINKS)
+                owner::opened(|| openat2(&self.slash, &*below, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS))
             }
             other => other,
         }

@@ -2,7 +2,7 @@
 //! moment. Root is not kept from anything, and who does not own a thing comes no further than without.
 
 use std::ffi::{CString, OsStr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub(crate) fn look_as_owner(dir: &OwnedFd, path: &Path, flags: OFlags) -> Result
     match beneath(dir, path, flags) {
         Err(Errno::ACCESS) => {
             let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
-            owner::opened(dir.as_fd(), &path, flags, BENEATH)
+            owner::opened(|| beneath(dir, &*path, flags))
         }
         other => other,
     }
@@ -49,8 +49,10 @@ pub(crate) fn look_as_owner(dir: &OwnedFd, path: &Path, flags: OFlags) -> Result
 
 /// Opens, to read it, what a handle of any kind stands for, whatever rights it has.
 pub(crate) fn reopen_as_owner(itself: &OwnedFd, flags: OFlags) -> Result<OwnedFd> {
-    match rustix::fs::openat(CWD, by_handle(itself), flags | OFlags::CLOEXEC, Mode::empty()) {
-        Err(Errno::ACCESS) => owner::reopened(itself.as_fd(), flags),
+    let at = CString::new(by_handle(itself)).map_err(|_| Errno::INVAL)?;
+    let open = || rustix::fs::openat(CWD, &*at, flags | OFlags::CLOEXEC, Mode::empty());
+    match open() {
+        Err(Errno::ACCESS) => owner::opened(open),
         other => other,
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -478,17 +478,19 @@ pub(super) fn directory(
     name: impl rustix::path::Arg,
     same_mount: bool,
 ) -> rustix::io::Result<OwnedFd> {
-    openat2(dir, name, DIRECTORY, Mode::empty(), if same_mount { SAME_MOUNT } else { NO_LINKS })
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    if same_mount {
+        resolve |= ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
+    }
+    openat2(dir, name, flags, Mode::empty(), resolve)
 }
-
-const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
-const SAME_MOUNT: ResolveFlags = NO_LINKS.union(ResolveFlags::NO_XDEV).union(ResolveFlags::BENEATH);
 
 /// A directory of the root.
 fn covered(low: &OwnedFd, name: &CString, path: &Path) -> Result<OwnedFd, ToolError> {
-    let opened = match directory(low, &**name, true) {
-        Err(Errno::ACCESS) => owner::opened(low.as_fd(), name, DIRECTORY, SAME_MOUNT),
+    let open = || directory(low, &**name, true);
+    let opened = match open() {
+        Err(Errno::ACCESS) => owner::opened(open),
         other => other,
     };
     opened.map_err(|error| failed(path, error))

@@ -164,18 +164,6 @@ pub(super) fn close_all_but(mut kept: Vec<RawFd>) {
     unsafe { libc::syscall(libc::SYS_close_range, from, u32::MAX, 0) };
 }
 
-/// Closes every descriptor but one.
-pub(super) fn close_all_but_one(kept: RawFd) {
-    let kept = kept as u32;
-    // SAFETY: as above.
-    unsafe {
-        libc::syscall(libc::SYS_close_range, kept + 1, u32::MAX, 0);
-        if kept > 0 {
-            libc::syscall(libc::SYS_close_range, 0, kept - 1, 0);
-        }
-    }
-}
-
 /// Every signal as a new process expects it: not ignored, not blocked.
 pub(super) fn default_signals() {
     // SAFETY: numbers, and a set that lives across the calls.

@@ -64,8 +64,7 @@ impl Proxy {
 
     /// Serves, once the command's world handed over its listener.
     pub(super) fn serve(&mut self, reach: Reach) {
-        let Some(listener) = self.from.take().and_then(|from| received(&from, &mut [0]).ok()?.1).map(TcpListener::from)
-        else {
+        let Some(listener) = self.from.take().and_then(|from| received(&from)).map(TcpListener::from) else {
             return;
         };
         let stop = Arc::clone(&self.stop);

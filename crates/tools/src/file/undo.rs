@@ -11,7 +11,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Kind, Known, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::merge3;
 use nika_guard::{Effect, Effects, Place, classify};
-use nika_host::fs::{AsOwner, Change, Expect, Ledger, Seen, Shown, Workspace};
+use nika_host::fs::{Change, Expect, Ledger, Seen, Shown, Workspace};
 use nika_store::{CallChanges, Checkpoints, Hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -241,8 +241,7 @@ impl Undo {
     }
 
     fn unmaker<'a>(&'a self, cx: &'a Cx<'a>, calls: &'a [CallChanges]) -> Unmaker<'a> {
-        let owned = AsOwner::of(&self.files);
-        Unmaker { files: &self.files, owned, checkpoints: &self.checkpoints, cx, calls }
+        Unmaker { files: &self.files, checkpoints: &self.checkpoints, cx, calls }
     }
 
     /// The directories that the calls made, the deepest first: they go where nothing is left in them.

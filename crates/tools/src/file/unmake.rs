@@ -35,8 +35,6 @@ const RECENT_CALLS: usize = 200;
 /// See the module's page.
 pub(super) struct Unmaker<'a> {
     pub files: &'a Workspace,
-    /// What a call left may have no rights for its owner.
-    pub owned: AsOwner<'a>,
     pub checkpoints: &'a Checkpoints,
     pub cx: &'a Cx<'a>,
     /// The newest first.
@@ -139,6 +137,11 @@ fn is_link(state: &State) -> bool {
 }
 
 impl Unmaker<'_> {
+    /// What a call left may have no rights for its owner.
+    fn owned(&self) -> AsOwner<'_> {
+        AsOwner(self.files)
+    }
+
     /// What would be taken back.
     pub fn show(&self) -> Result<Unmade, ToolError> {
         let plan = self.plan()?;
@@ -199,7 +202,7 @@ impl Unmaker<'_> {
     }
 
     pub(super) fn standing(&self, place: &Place) -> Result<State, ToolError> {
-        match self.owned.glance(self.cx.permit, place)? {
+        match self.owned().glance(self.cx.permit, place)? {
             None => Ok(State::Nothing),
             Some(Glance { kind: Some(kind), mode, .. }) => Ok(State::Disk { kind, mode }),
             Some(_) => Err(ToolError::new(
@@ -277,7 +280,7 @@ impl Unmaker<'_> {
         match (change.before, change.more.and_then(|more| more.was_as)) {
             (Some(hash), _) => self.has(place, now, change.kind, hash),
             (None, Some(stamp)) => {
-                Ok(self.owned.glance(self.cx.permit, place)?.is_some_and(|glance| glance.numbers == stamp))
+                Ok(self.owned().glance(self.cx.permit, place)?.is_some_and(|glance| glance.numbers == stamp))
             }
             (None, None) => Ok(false),
         }
@@ -329,7 +332,7 @@ impl Unmaker<'_> {
         if let Some(stamp) = change.more.and_then(|more| more.left_as) {
             let same = match now {
                 State::Disk { .. } => {
-                    self.owned.glance(self.cx.permit, place)?.is_some_and(|glance| glance.numbers == stamp)
+                    self.owned().glance(self.cx.permit, place)?.is_some_and(|glance| glance.numbers == stamp)
                 }
                 State::Stored { numbers, .. } => *numbers == Some(stamp),
                 State::Nothing | State::Merged { .. } => false,
@@ -357,7 +360,7 @@ impl Unmaker<'_> {
     fn is_index_of(&self, place: &Place, now: &State, hash: Hash) -> bool {
         let bytes = || match now {
             State::Disk { kind: Kind::File, .. } => {
-                self.owned.read_file(self.cx.permit, place, INDEX_BYTES).ok().map(|now| now.bytes)
+                self.owned().read_file(self.cx.permit, place, INDEX_BYTES).ok().map(|now| now.bytes)
             }
             State::Stored { kind: Kind::File, hash, .. } => self.checkpoints.objects().get(hash).ok(),
             _ => None,
@@ -371,7 +374,7 @@ impl Unmaker<'_> {
             State::Nothing => false,
             State::Disk { kind, .. } | State::Stored { kind, .. } if *kind != wanted => false,
             State::Disk { kind: Kind::Directory, .. } => true,
-            State::Disk { .. } => self.owned.digest(self.cx.permit, place)? == hash.0,
+            State::Disk { .. } => self.owned().digest(self.cx.permit, place)? == hash.0,
             State::Stored { hash: stored, .. } => *stored == hash,
             State::Merged { bytes, .. } => wanted == Kind::File && Hash::of(bytes) == hash,
         })
@@ -428,7 +431,7 @@ impl Unmaker<'_> {
             State::Nothing
             | State::Disk { kind: Kind::Directory | Kind::Link, .. }
             | State::Stored { kind: Kind::Directory, .. } => None,
-            State::Disk { .. } => self.owned.read_file(self.cx.permit, place, SHOWN_BYTES).ok().map(|now| now.bytes),
+            State::Disk { .. } => self.owned().read_file(self.cx.permit, place, SHOWN_BYTES).ok().map(|now| now.bytes),
             State::Stored { hash, .. } => {
                 let objects = self.checkpoints.objects();
                 let fits = objects.size(hash).is_ok_and(|size| size <= SHOWN_BYTES);
@@ -453,7 +456,7 @@ impl Unmaker<'_> {
                 unmade.names.stays(&place.shown());
                 continue;
             }
-            let stands = self.owned.glance(self.cx.permit, &place)?.filter(|it| it.kind == Some(Kind::File));
+            let stands = self.owned().glance(self.cx.permit, &place)?.filter(|it| it.kind == Some(Kind::File));
             let stands = stands.map(|it| (it.numbers, it.links));
             match state {
                 State::Stored { kind: Kind::File, .. } | State::Merged { .. } => {
@@ -483,7 +486,7 @@ impl Unmaker<'_> {
         for (path, _) in plan.iter().rev().filter(|(_, state)| **state == State::Nothing) {
             let place = self.files.place(path.clone());
             let names = match is_dir(&self.standing(&place)?) {
-                true => self.owned.names(self.cx.permit, &place),
+                true => self.owned().names(self.cx.permit, &place),
                 false => Vec::new(),
             };
             if names.iter().all(|name| gone.contains(path.join(name).as_path())) {
