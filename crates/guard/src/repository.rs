@@ -32,6 +32,8 @@ pub struct Repository {
     pub elsewhere: Vec<PathBuf>,
     /// Those that it reads only to verify signatures: the lists of who may sign.
     pub signers: Vec<PathBuf>,
+    /// Why not all of these could be told.
+    pub unknown_signers: Option<String>,
     /// Why not all of it could be read.
     pub unknown: Option<String>,
 }

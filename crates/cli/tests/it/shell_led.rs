@@ -269,9 +269,10 @@ fn a_file_that_a_setting_names_is_asked_about_however_it_is_written() {
     let set = |dir: &str, key: &str, value: &str| git(&world.root().join(dir), &["config", key, value]);
     for value in ["~root/.gitconfig", "%(prefix)/../../etc/hostname"] {
         set("", "format.signatureFile", value);
-        let ran = world.run(&["call", "bash", "command=git format-patch --stdout -1"]);
-        ran.exits(3);
-        assert!(ran.err.contains(value), "{ran:?}");
+        for command in ["git format-patch --stdout -1", "git format-patch -1", "git commit -m x"] {
+            let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+            ran.exits(3).complains(value);
+        }
     }
     set("", "format.signatureFile", "../other");
     asks_for_others(&world, "git format-patch --stdout -1");
@@ -294,7 +295,31 @@ fn who_may_sign_is_asked_about_where_signatures_are_verified() {
     for command in ["git status --short", "git log --oneline", "git diff", "git show --stat", "git branch"] {
         world.run(&["call", "bash", &format!("command={command}")]).exits(0);
     }
-    for command in ["git log --show-signature", "git log --format=%G?", "git verify-commit HEAD"] {
+    for command in [
+        "git log --show-signature",
+        "git log --format=%G?",
+        "git verify-commit HEAD",
+        "git merge --verify-signatures x",
+        // It may be a signed tag.
+        "git merge x",
+    ] {
         asks_for_others(&world, command);
     }
+    let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
+    git(&world.root(), &["config", "gpg.ssh.allowedSignersFile", "~root/x"]);
+    call("git log --oneline").exits(0);
+    call("git log --show-signature").exits(3).complains("`gpg.ssh.allowedsignersfile` leads to `~root/x`");
+}
+
+#[test]
+fn a_program_of_the_persons_own_looks_at_signatures_unasked() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = beside_others();
+    fs::write(world.path("home").join(".gitconfig"), "[gpg]\nprogram = gpg2\n").expect("written");
+    let archive = ["call", "bash", "command=git archive HEAD | tar t", "--mode", "read-only"];
+    world.run(&archive).exits(0);
+    git(&world.root(), &["config", "gpg.program", "gpg2"]);
+    world.run(&archive).exits(3);
 }

@@ -251,7 +251,7 @@ impl Look<'_> {
         }
         match self.bounds().read_for_signatures(&found, &set) {
             Ok(places) => self.found.signers.extend(places),
-            Err(why) => return self.unknown(why),
+            Err(why) => drop(self.found.unknown_signers.get_or_insert(why)),
         }
         // Each value counts, not the last alone: that may stand in a file whose condition git finds false.
         let values = |key: &'static str| own.iter().filter(move |setting| setting.key == key).map(|s| s.value.as_str());
@@ -337,27 +337,34 @@ impl Look<'_> {
                 self.found.settings.push(Setting { key, value, own });
                 continue;
             }
-            let Some(included) = leads::written(&value, self.finder.home.as_deref()) else {
-                return self.unknown(format!("{} includes `{value}`", path.display()));
-            };
-            let included = path.parent().unwrap_or(Path::new("/")).join(included);
-            if depth == INCLUDES {
-                return self.unknown(format!("{} includes more than {INCLUDES} deep", path.display()));
-            }
-            self.included += 1;
-            if self.included > INCLUDED {
-                return self.unknown(format!("{} includes more than {INCLUDED} files", path.display()));
-            }
-            let real = included.canonicalize().unwrap_or_else(|_| included.clone());
-            if self.bounds().outside(path).is_none() {
-                self.found.elsewhere.extend(self.bounds().outside(&included));
-            }
-            let brought = self.finder.roots.iter().any(|root| real.starts_with(root) || included.starts_with(root));
-            self.file(&included, own && !brought, depth + 1);
-            if self.found.unknown.is_some() {
-                return;
+            for reading in leads::readings(&value) {
+                let Some(included) = leads::written(reading, self.finder.home.as_deref()) else {
+                    return self.unknown(format!("{} includes `{value}`", path.display()));
+                };
+                self.include(path, &included, own, depth);
+                if self.found.unknown.is_some() {
+                    return;
+                }
             }
         }
+    }
+
+    /// What `path` includes.
+    fn include(&mut self, path: &Path, included: &Path, own: bool, depth: usize) {
+        let included = path.parent().unwrap_or(Path::new("/")).join(included);
+        if depth == INCLUDES {
+            return self.unknown(format!("{} includes more than {INCLUDES} deep", path.display()));
+        }
+        self.included += 1;
+        if self.included > INCLUDED {
+            return self.unknown(format!("{} includes more than {INCLUDED} files", path.display()));
+        }
+        let real = included.canonicalize().unwrap_or_else(|_| included.clone());
+        if self.bounds().outside(path).is_none() {
+            self.found.elsewhere.extend(self.bounds().outside(&included));
+        }
+        let brought = self.finder.roots.iter().any(|root| real.starts_with(root) || included.starts_with(root));
+        self.file(&included, own && !brought, depth + 1);
     }
 }
 

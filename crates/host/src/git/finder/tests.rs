@@ -419,6 +419,23 @@ fn what_a_repository_has_git_read_elsewhere_is_found() {
     scene.write("other/more", "[user]\nname = me\n");
     scene.git("", &["config", "include.path", "../../other/more"]);
     leads_to(&scene, "other/more", "");
+    scene.git("", &["config", "include.path", ":(optional)../../other/more"]);
+    leads_to(&scene, "other/more", "");
+}
+
+#[test]
+fn a_file_that_may_be_missing_is_included_where_it_is_there() {
+    for name in ["more", ":(optional)more"] {
+        let scene = Scene::new();
+        scene.write(&format!("repo/.git/{name}"), "[diff \"x\"]\ntextconv = ./evil\n");
+        scene.add("repo/.git/config", "[include]\npath = :(optional)more\n");
+        assert_eq!(scene.has("", "diff.x.textconv"), Some(false), "{name}");
+    }
+    let scene = Scene::new();
+    scene.add("repo/.git/config", "[include]\npath = :(optional)more\n");
+    assert_eq!(scene.at("").unknown, None);
+    scene.add("repo/.git/config", "[include]\npath = :(optional)~root/more\n");
+    assert!(scene.at("").unknown.is_some_and(|why| why.contains("includes `:(optional)~root/more`")));
 }
 
 #[test]
@@ -563,7 +580,6 @@ fn a_setting_that_leads_to_a_place_that_is_not_known_is_unknown() {
         ("blame.ignoreRevsFile", "~root/x"),
         ("mailmap.file", "%(prefix)/x"),
         ("diff.orderFile", "~x"),
-        ("gpg.ssh.allowedSignersFile", "~root/x"),
         ("core.hooksPath", "~root/x"),
         ("core.hooksPath", "%(prefix)/x"),
     ] {
@@ -571,6 +587,17 @@ fn a_setting_that_leads_to_a_place_that_is_not_known_is_unknown() {
         scene.git("", &["config", key, value]);
         let why = scene.at("").unknown.unwrap_or_default();
         assert!(why.contains(&key.to_lowercase()) && why.contains(value), "{key} {value}: {why}");
+    }
+    // Only who verifies signatures goes there.
+    for key in ["gpg.ssh.allowedSignersFile", "gpg.ssh.revocationFile"] {
+        for value in ["~root/x", "%(prefix)/x", ":(optional)~root/x"] {
+            let scene = Scene::new();
+            scene.git("", &["config", key, value]);
+            let Repository { unknown, unknown_signers, .. } = scene.at("");
+            let why = unknown_signers.unwrap_or_default();
+            assert!(why.contains(&key.to_lowercase()) && why.contains(value), "{key} {value}: {why}");
+            assert_eq!(unknown, None, "{key} {value}");
+        }
     }
     // Git takes the work tree as it is written.
     let scene = Scene::new();

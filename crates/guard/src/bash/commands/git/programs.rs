@@ -5,7 +5,6 @@
 //! command one that cannot be judged. What the person has set for all their repositories is theirs, unless
 //! it runs what the workspace holds.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::ExecKind;
@@ -23,7 +22,8 @@ pub(in super::super) const FINDINGS: &[Row] = &[Row {
     family: Family::Special,
     raises: Some(ExecKind::Opaque),
     when: "A git command that only reads would run a program that the configuration of the repository names: a filter, \
-           a driver that shows differences, an alias; or that configuration cannot be read.",
+           a driver that shows differences, an alias; or what that configuration has any git command run or read cannot \
+           be told.",
     why: "A repository that was unpacked or shared brings its configuration along. `git config --list --show-origin` \
           shows where a setting stands. What stands in your own configuration is yours and asks nothing, unless it \
           runs a file of the workspace.",
@@ -66,7 +66,9 @@ const TABLE: &[Runs] = &[
     runs(CLEANS, But(UNLOOKING), ""),
     runs(CLEANS, Of("describe"), "dirty broken"),
     runs(CLEANS, Of("ls-files"), "m modified"),
-    runs("filter.*.smudge filter.*.process lfs.extension.*.smudge tar.*.command", Of("archive"), ""),
+    runs("filter.*.smudge filter.*.process lfs.extension.*.smudge", Of("archive"), ""),
+    // Where no format is named, the archive is not packed.
+    runs("tar.*.command", Of("archive"), "format o output"),
     runs(
         SHOWS,
         Of("show diff diff-tree diff-index diff-files blame annotate stash range-diff format-patch whatchanged"),
@@ -106,16 +108,14 @@ const SHOWN: usize = 80;
 
 /// Notes what the reading command would run.
 pub(super) fn check(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let sub = parsed.path.get(1).map_or("", String::as_str);
     let Some(repository) = repository(parsed, judge) else { return };
+    let sub = sub(parsed);
     let given = |options: &str| options.is_empty() || own(parsed, options).is_some();
     let rows = TABLE.iter().filter(|row| row.subs.have(sub) && given(row.options));
-    let mut signed = "";
-    if signatures::are_verified(sub, parsed, &repository) {
-        signed = signatures::PROGRAMS;
-        reads_at(&repository.signers, judge);
-    }
+    let verifies = signatures::READERS.verify(sub, parsed, &repository);
+    let signed = if verifies { signatures::PROGRAMS } else { "" };
     let keys = rows.map(|row| row.keys).chain([signed]).flat_map(str::split_whitespace);
+    led_by(&repository, verifies, judge);
     note(sub, &repository, keys, judge);
 }
 
@@ -123,8 +123,12 @@ pub(super) fn check(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// does, and puts what it reads into commits and patches.
 pub(super) fn led(parsed: &Parsed, judge: &mut Judge<'_>) {
     if let Some(repository) = repository(parsed, judge) {
-        reads_at(&repository.elsewhere, judge);
+        led_by(&repository, signatures::WRITERS.verify(sub(parsed), parsed, &repository), judge);
     }
+}
+
+fn sub(parsed: &Parsed) -> &str {
+    parsed.path.get(1).map_or("", String::as_str)
 }
 
 /// What is known of the repository that the command is about.
@@ -147,22 +151,27 @@ pub(in super::super) fn status(judge: &mut Judge<'_>) {
 fn plain(sub: &str, judge: &mut Judge<'_>) {
     let Some(repository) = judge.site.repository(&judge.site.cwd) else { return };
     let rows = TABLE.iter().filter(|row| row.subs.have(sub) && row.options.is_empty());
+    led_by(&repository, false, judge);
     note(sub, &repository, rows.flat_map(|row| row.keys.split_whitespace()), judge);
 }
 
-fn reads_at(places: &[PathBuf], judge: &mut Judge<'_>) {
-    for place in places {
+/// Reads where the repository has git read outside of the workspace.
+fn led_by(repository: &Repository, verifies: bool, judge: &mut Judge<'_>) {
+    let (signers, unknown_signers) = match verifies {
+        true => (repository.signers.as_slice(), repository.unknown_signers.as_ref()),
+        false => Default::default(),
+    };
+    for place in repository.elsewhere.iter().chain(signers) {
         let place = judge.word(place.to_string_lossy());
         judge.read_tree(&place);
+    }
+    if let Some(why) = repository.unknown.as_ref().or(unknown_signers) {
+        let span = judge.span.clone();
+        judge.find("git_runs", span, format!("what git is configured to run or read is not known: {why}"));
     }
 }
 
 fn note<'k>(sub: &str, repository: &Repository, keys: impl Iterator<Item = &'k str>, judge: &mut Judge<'_>) {
-    let span = judge.span.clone();
-    reads_at(&repository.elsewhere, judge);
-    if let Some(why) = &repository.unknown {
-        judge.find("git_runs", span.clone(), format!("what git is configured to run is not known: {why}"));
-    }
     let mut keys: Vec<&str> = keys.collect();
     let promised =
         |setting: &Setting| fits("remote.*.promisor", &setting.key) || setting.key == "extensions.partialclone";
@@ -181,6 +190,7 @@ fn note<'k>(sub: &str, repository: &Repository, keys: impl Iterator<Item = &'k s
         let program: String = program.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
         let key: String = setting.key.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
         let why = format!("`{key}` is configured, and `git {sub}` would run it: `{program}`");
+        let span = judge.span.clone();
         judge.find("git_runs", span, why);
     }
 }
@@ -209,7 +219,17 @@ fn is_fine(setting: &Setting, site: &Site) -> bool {
     if value.is_empty() || setting.key.starts_with("filter.") && LFS.contains(&value) {
         return true;
     }
-    setting.own && !setting.key.starts_with("alias.") && is_program_of_its_own(value, site)
+    // No shell reads the name of what looks at signatures, and git says all its words.
+    let is_path = setting.key.starts_with("gpg.") && setting.key.ends_with(".program");
+    let runs_nothing_else = || if is_path { is_installed(value, site) } else { is_program_of_its_own(value, site) };
+    setting.own && !setting.key.starts_with("alias.") && runs_nothing_else()
+}
+
+/// Whether this is the name of a program that lies outside of the workspace.
+fn is_installed(name: &str, site: &Site) -> bool {
+    let inside = site.roots.iter().any(|root| name.starts_with(&*root.to_string_lossy()));
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "/._+-".contains(c));
+    plain && (!name.contains('/') || name.starts_with('/') && !inside && !name.contains(".."))
 }
 
 /// Whether the text starts one installed program, which does not itself run what its words name.
@@ -218,12 +238,9 @@ fn is_program_of_its_own(text: &str, site: &Site) -> bool {
     let analysis = analyse(text, &paper);
     let [command] = analysis.commands.as_slice() else { return false };
     let Some(name) = command.argv.first() else { return false };
-    let inside = site.roots.iter().any(|root| name.starts_with(&*root.to_string_lossy()));
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "/._+-".contains(c));
-    let installed = !name.contains('/') || name.starts_with('/') && !inside && !name.contains("..");
-    let simple = plain && analysis.findings.is_empty() && analysis.loose == ExecKind::ReadOnly;
+    let simple = analysis.findings.is_empty() && analysis.loose == ExecKind::ReadOnly;
     let known = super::super::is_known(name.rsplit('/').next().unwrap_or(name));
-    installed && simple && (command.kind == ExecKind::ReadOnly || !known)
+    is_installed(name, site) && simple && (command.kind == ExecKind::ReadOnly || !known)
 }
 
 #[cfg(test)]
@@ -294,7 +311,11 @@ pub(super) mod tests {
             ("filter.x.process", "git status|git diff --stat|git archive HEAD", "git log"),
             ("filter.x.smudge", "git archive HEAD", "git status|git diff"),
             ("diff.external", "git diff|git diff HEAD~1 --stat", "git log -p|git show|git status"),
-            ("tar.zip.command", "git archive --format=zip HEAD", "git status"),
+            (
+                "tar.zip.command",
+                "git archive --format=zip HEAD|git archive -o a.zip HEAD|git archive --output=a.tar.gz HEAD",
+                "git status|git archive HEAD|git archive HEAD | tar t",
+            ),
             ("merge.x.driver", "git show --remerge-diff|git log --diff-merges=remerge", "git show|git log -p"),
             ("gpg.program", "git log --show-signature|git verify-commit HEAD", "git status|git diff"),
             ("core.alternaterefscommand", "git rev-list --alternate-refs HEAD", "git rev-list HEAD|git log"),
@@ -366,6 +387,21 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn what_the_person_has_look_at_signatures_is_theirs_unless_it_is_of_the_workspace() {
+        for text in ["git archive HEAD", "git log --show-signature", "git verify-commit HEAD"] {
+            for value in ["gpg", "gpg2", "/usr/bin/gpg", "gpgsm", "ssh-keygen", "/opt/1Password/op-ssh-sign"] {
+                for key in ["gpg.program", "gpg.ssh.program"] {
+                    assert!(!asks(text, setting(key, value, true)), "{text}: {value}");
+                    assert!(asks(text, setting(key, value, false)), "{text}: {value}");
+                }
+            }
+            for value in ["./gpg", "tools/gpg", "/w/repo/gpg", "/usr/../w/repo/gpg", "~/bin/gpg", "gpg -x"] {
+                assert!(asks(text, setting("gpg.program", value, true)), "{text}: {value}");
+            }
+        }
+    }
+
+    #[test]
     fn what_lfs_installs_is_known() {
         for value in LFS {
             assert!(!asks("git status", setting("filter.lfs.process", value, false)), "{value}");
@@ -376,7 +412,18 @@ pub(super) mod tests {
     #[test]
     fn what_cannot_be_read_is_asked_about() {
         let odd = Repository { unknown: Some("line 3 of .git/config".to_owned()), ..Repository::default() };
-        assert!(asks("git rev-parse HEAD", odd));
+        assert!(asks("git rev-parse HEAD", odd.clone()));
+        for text in ["git commit -m x", "git format-patch -1", "git merge x", "git stash", "git rebase x", "git add ."]
+        {
+            assert!(asks(text, odd.clone()), "{text}");
+        }
+        let signers = Repository { unknown_signers: Some("`~root/x`".to_owned()), ..Repository::default() };
+        for text in ["git log --show-signature", "git verify-commit HEAD", "git merge v1", "git archive HEAD"] {
+            assert!(asks(text, signers.clone()), "{text}");
+        }
+        for text in ["git log", "git status", "git commit -m x", "git cherry-pick x", "git format-patch -1"] {
+            assert!(!asks(text, signers.clone()), "{text}");
+        }
     }
 
     #[test]
@@ -413,8 +460,8 @@ pub(super) mod tests {
 
     #[test]
     fn who_may_sign_is_read_by_who_verifies_signatures() {
-        let reads = |text: &str| {
-            let analysis = tell_here(text, Repository { signers: vec!["/other/x".into()], ..Repository::default() });
+        let reads = |text: &str, set: &[(&str, &str)]| {
+            let analysis = tell_here(text, Repository { signers: vec!["/other/x".into()], ..settings(set) });
             let is_there = |fact: &Fact| matches!(fact, Fact::Read(target) if target.path == Path::new("/other/x"));
             analysis.facts.iter().any(is_there)
         };
@@ -425,11 +472,25 @@ pub(super) mod tests {
             "git verify-tag v1",
             "git tag -v v1",
             "git -c log.showSignature=true show",
+            "git merge --verify-signatures x",
+            "git pull --verify-signatures",
+            // What came of a signed tag is put into the message.
+            "git merge v1",
+            "git pull . v1",
         ] {
-            assert!(reads(text), "{text}");
+            assert!(reads(text, &[]), "{text}");
         }
+        let shows = [("log.showsignature", "true")];
+        for text in ["git bisect good", "git am --show-current-patch", "git rebase --show-current-patch"] {
+            assert!(reads(text, &shows) && !reads(text, &[]), "{text}");
+        }
+        assert!(reads("git rebase x", &[("rebase.instructionformat", "%h %G?")]));
+        assert!(!reads("git rebase x", &[("rebase.instructionformat", "%h %s")]));
         for text in ["git log", "git status", "git diff", "git show", "git branch", "git tag -l", "git blame a"] {
-            assert!(!reads(text), "{text}");
+            assert!(!reads(text, &[]), "{text}");
+        }
+        for text in ["git commit -m x", "git stash", "git tag v2", "git fetch", "git push", "git cherry-pick x"] {
+            assert!(!reads(text, &shows), "{text}");
         }
     }
 

@@ -9,25 +9,41 @@ use crate::repository::Repository;
 /// Settings that name such a program, one for each kind of signature.
 pub(super) const PROGRAMS: &str = "gpg.program gpg.*.program gpg.ssh.defaultkeycommand";
 
-/// They do nothing else, or put into a file of the archive what `$Format:%G?$` in it asks for.
-const ALWAYS: &str = "verify-commit verify-tag archive";
+/// Which subcommands look at signatures.
+pub(super) struct Looks {
+    /// Whatever they are told.
+    always: &'static str,
+    /// As `log.showSignature` says.
+    logs: &'static str,
+    /// As a format of commits or an order of refs asks for it.
+    formats: &'static str,
+}
 
-/// They show commits as `log.showSignature` says.
-const LOGS: &str = "log show whatchanged reflog stash range-diff";
+/// Of those that read. `git archive` puts into a file what `$Format:%G?$` in it asks for.
+pub(super) const READERS: Looks = Looks {
+    always: "verify-commit verify-tag archive",
+    logs: "log show whatchanged reflog stash range-diff",
+    formats: "log show whatchanged reflog stash range-diff shortlog rev-list diff-tree format-patch branch tag \
+              for-each-ref ls-remote",
+};
 
-/// They take a format of commits, or an order of refs.
-const FORMATS: &str = "log show whatchanged reflog stash range-diff shortlog rev-list diff-tree format-patch branch tag \
-    for-each-ref ls-remote";
+/// Of those that change the repository. What is known of a signed tag is put into the message of its merge; a commit that
+/// was looked for, or at which a rebase stopped, is shown as `git show` does.
+pub(super) const WRITERS: Looks = Looks { always: "merge pull", logs: "am bisect rebase", formats: "am bisect rebase" };
 
-/// Whether the command may have a signature looked at.
-pub(super) fn are_verified(sub: &str, parsed: &Parsed, repository: &Repository) -> bool {
-    let ordered = parsed.opts.iter().skip(parsed.outer).filter(|(name, _)| lists("format pretty sort group", name));
-    let asked = ordered.filter_map(|(_, value)| value.as_ref()).any(|value| value.exact().is_none_or(shows))
-        || own(parsed, "show-signature").is_some()
-        || sub == "tag" && own(parsed, "v verify").is_some();
-    lists(ALWAYS, sub)
-        || lists(FORMATS, sub) && (asked || set(parsed, repository, |key, value| is_format(key) && shows(value)))
-        || lists(LOGS, sub) && set(parsed, repository, |key, value| key == "log.showsignature" && is_true(value))
+impl Looks {
+    /// Whether the command may have a signature looked at.
+    pub(super) fn verify(&self, sub: &str, parsed: &Parsed, repository: &Repository) -> bool {
+        let ordered = parsed.opts.iter().skip(parsed.outer).filter(|(name, _)| lists("format pretty sort group", name));
+        let asked = ordered.filter_map(|(_, value)| value.as_ref()).any(|value| value.exact().is_none_or(shows))
+            || own(parsed, "show-signature").is_some()
+            || sub == "tag" && own(parsed, "v verify").is_some();
+        let shown = |key: &str, value: &str| is_format(key) && shows(value);
+        lists(self.always, sub)
+            || lists(self.formats, sub) && (asked || set(parsed, repository, shown))
+            || lists(self.logs, sub)
+                && set(parsed, repository, |key, value| key == "log.showsignature" && is_true(value))
+    }
 }
 
 /// Whether a setting of the repository, or one that the command line makes, is of this kind.
@@ -38,9 +54,10 @@ fn set(parsed: &Parsed, repository: &Repository, is: impl Fn(&str, &str) -> bool
         || repository.settings.iter().any(|setting| is(&setting.key, &setting.value))
 }
 
-/// Formats by a name of their own, those that count where none is given, and the orders of refs.
+/// Formats by a name of their own, those that count where none is given, that of a rebase's list, and the orders of refs.
 fn is_format(key: &str) -> bool {
-    key.starts_with("pretty.") || matches!(key, "format.pretty" | "branch.sort" | "tag.sort")
+    key.starts_with("pretty.")
+        || matches!(key, "format.pretty" | "rebase.instructionformat" | "branch.sort" | "tag.sort")
 }
 
 /// Whether a format or an order has what is known of a signature in it: `%G?`, `%+GK`, `%(signature:grade)`.
