@@ -137,6 +137,13 @@ fn repository(parsed: &Parsed, judge: &Judge<'_>) -> Option<Arc<Repository>> {
     judge.site.repository(&judge.site.cwd.join(base(parsed)))
 }
 
+/// What a setting of this name may be.
+pub(super) fn values(key: &str, parsed: &Parsed, judge: &Judge<'_>) -> Vec<String> {
+    let repository = repository(parsed, judge);
+    let settings = repository.iter().flat_map(|repository| &repository.settings);
+    settings.filter(|setting| setting.key == key).map(|setting| setting.value.clone()).collect()
+}
+
 /// What `git SUB --help` would run, which opens a page.
 pub(in super::super) fn help(judge: &mut Judge<'_>) {
     plain("help", judge);
@@ -456,6 +463,22 @@ pub(super) mod tests {
                 |fact: &Fact| matches!(fact, Fact::Read(target) if target.path == Path::new("/other/x") && target.tree);
             assert!(analysis.facts.iter().any(reads), "{text}: {analysis:?}");
         }
+    }
+
+    #[test]
+    fn patches_come_where_the_configuration_says() {
+        let writes = |text: &str, set: &[(&str, &str)]| {
+            let written = tell_here(text, settings(set)).touched().writes;
+            written.into_iter().map(|target| target.path.display().to_string()).collect::<Vec<_>>()
+        };
+        let out = [("format.outputdirectory", "../out")];
+        assert!(writes("git format-patch -1", &out).contains(&"/w/out".to_owned()));
+        assert!(writes("git -C a format-patch -1", &out).contains(&"/w/repo/out".to_owned()));
+        for text in ["git format-patch -1 -o x", "git format-patch -1 --stdout", "git format-patch -1 --output=x"] {
+            assert!(!writes(text, &out).contains(&"/w/out".to_owned()), "{text}");
+        }
+        let up = settings(&[("format.suffix", "/../../x")]);
+        assert_eq!(tell_here("git format-patch -1", up).kind, ExecKind::Opaque);
     }
 
     #[test]

@@ -491,3 +491,31 @@ fn the_network_is_named() {
     assert_eq!(host("git ls-remote ssh://example.com/x"), Some(Some("example.com".to_owned())));
     assert_eq!(host("git clone ./a b"), None);
 }
+
+#[test]
+fn patches_are_files_of_the_directory_they_come_into() {
+    let writes = |line: &str| -> Vec<String> {
+        let facts = facts(line);
+        let runs = facts.iter().any(|fact| matches!(fact, Fact::Code(_) | Fact::Opaque(_)));
+        let written = facts.iter().filter_map(|fact| match fact {
+            Fact::Write(target) => Some(target.path.display().to_string()),
+            _ => None,
+        });
+        if runs { vec!["runs".to_owned()] } else { written.collect() }
+    };
+    for (line, places) in [
+        ("git format-patch -1", &["/w/repo"][..]),
+        ("git format-patch -2 --cover-letter HEAD", &["/w/repo"]),
+        ("git -C sub format-patch -1", &["/w/repo/sub"]),
+        ("git format-patch -1 --stdout", &[]),
+        ("git format-patch -1 --suffix=/x", &["runs"]),
+        ("git format-patch -1 --suffix=\"$x\"", &["runs"]),
+    ] {
+        assert_eq!(writes(line), places, "{line}");
+    }
+    assert!(writes("git format-patch -1 --suffix=.txt").iter().all(|place| place == "/w/repo"));
+    assert!(writes("git format-patch -1 -o .github/workflows --suffix=.yml").len() > 2);
+    assert!(writes("git format-patch -1 -o out").iter().all(|place| place == "/w/repo/out"));
+    assert!(writes("git -C sub format-patch -o out x").contains(&"/w/repo/sub/out".to_owned()));
+    assert_eq!(writes("git format-patch -1 --output=one.patch"), ["/w/repo/one.patch"]);
+}

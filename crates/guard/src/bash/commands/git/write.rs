@@ -3,12 +3,12 @@
 //! Forms that open an editor, run a command or ask questions cannot be said.
 
 use super::super::super::fact::Fact;
-use super::super::super::judge::{Arg, Judge};
+use super::super::super::judge::{Arg, Judge, Word};
 use super::super::held::{lost, renamed};
 use super::super::patched;
 use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
-use super::{at, changes, configures, implied, own, reaches, reads, remotes};
+use super::{at, changes, configures, implied, own, programs, reaches, reads, remotes};
 use Does::{AskFlag, Flag, Maybe, Read, Run, Value, Write};
 
 type Opts = (Does, &'static str);
@@ -721,12 +721,37 @@ fn clone(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.code("checks out a repository, with the filters it names");
 }
 
+/// Writes a file for each commit, `0001-SUBJECT.patch`, and nothing of the repository.
 fn patches(parsed: &Parsed, judge: &mut Judge<'_>) {
     super::read::shown(parsed, judge);
-    if own(parsed, "stdout").is_some() {
-        return reads(parsed, judge);
+    reads(parsed, judge);
+    // The one file of `--output` is written as the table says.
+    if own(parsed, "stdout output").is_some() {
+        return;
     }
-    changes(parsed, judge);
+    let given = |option: &str| own(parsed, option).and_then(|(_, value)| value.clone());
+    // A setting may stand in a file whose condition is false; git takes `~` in it for the name of a directory.
+    let set = |key: &str, judge: &Judge<'_>| -> Vec<Arg> {
+        let values = programs::values(key, parsed, judge);
+        values.into_iter().map(|value| judge.word(value)).collect()
+    };
+    let dirs = match given("o output-directory") {
+        Some(dir) => vec![dir],
+        None => set("format.outputdirectory", judge).into_iter().chain([judge.word(".")]).collect(),
+    };
+    let ends: Vec<Arg> = set("format.suffix", judge).into_iter().chain(given("suffix")).collect();
+    for dir in dirs.iter().map(|dir| at(parsed, dir)) {
+        judge.write_tree(&dir);
+        for end in &ends {
+            match (dir.exact(), end.exact()) {
+                (Some(dir), Some(end)) if !end.contains('/') => {
+                    let (prefix, pattern) = (format!("{dir}/"), format!("{dir}/[0-9v]*-*{end}"));
+                    judge.write(&judge.word("").as_word(Word::Glob { pattern, prefix }));
+                }
+                _ => judge.opaque("the names of the patches are not known"),
+            }
+        }
+    }
 }
 
 fn bundle(parsed: &Parsed, judge: &mut Judge<'_>) {
