@@ -124,8 +124,9 @@ fn walked(text: &str, site: &Site) -> Analysis {
                 walker.run(&program.script);
             }
             findings.extend(limits::commands(walker.count, text.len()));
-            let names = |report: &Report| report.argv.first().and_then(Arg::exact).unwrap_or_default().to_owned();
-            let named: Vec<String> = walker.reports.iter().map(names).collect();
+            let firsts =
+                walker.reports.iter().map(|report| report.argv.first().and_then(Arg::exact).unwrap_or_default());
+            let named: Vec<&str> = firsts.collect();
             last_command = walker.last.map(|last| match shapes::ends_with_its_last(&program.script, &named) {
                 true => last,
                 false => "several commands".to_owned(),

@@ -3,6 +3,8 @@
 //! `*` means a whole directory, and that is how it is judged. But `.en?` or `.g*/config` mean one file
 //! and hide its name; here the names that matter are put in where the pattern allows them.
 
+use std::borrow::Cow;
+
 use super::words::LABEL;
 use crate::path::{Shape, guarded_shapes, secret_shapes};
 
@@ -194,17 +196,17 @@ pub(super) fn spelled(pattern: &str) -> Option<String> {
     let dot = first.starts_with(b"[") && accepts(first, b'.') && !b"ax".iter().any(|letter| accepts(first, *letter));
     let word = last.trim_matches('*').to_ascii_lowercase();
     let enough = given >= 2 + usize::from(last.ends_with('*')) && !COMMON.contains(&word.as_str());
-    let spells = |name: &String| {
+    let spells = |name: &Cow<'_, str>| {
         let most = enough && given * 3 >= letters(name) * 2;
         (most || dot && name.starts_with('.')) && matches(last.as_bytes(), name.as_bytes())
     };
     let names = secret_shapes().filter_map(|shape| match shape {
-        Shape::Name(name) => Some((*name).to_owned()),
-        Shape::Prefix(start) => Some(format!("{start}x")),
-        Shape::Suffix(end) => Some(format!("x{end}")),
+        Shape::Name(name) => Some(Cow::Borrowed(*name)),
+        Shape::Prefix(start) => Some(Cow::Owned(format!("{start}x"))),
+        Shape::Suffix(end) => Some(Cow::Owned(format!("x{end}"))),
         _ => None,
     });
-    is_wild(last).then(|| names.into_iter().find(spells)).flatten()
+    is_wild(last).then(|| names.into_iter().find(spells)).flatten().map(Cow::into_owned)
 }
 
 fn letters(text: &str) -> usize {

@@ -216,7 +216,7 @@ pub struct Judge<'a> {
     /// The whole simple command in the text.
     pub span: Range<usize>,
     /// What the script has put into files before. For questions and warnings: it is not exact.
-    pub written: Rc<Written>,
+    pub written: Option<Rc<Written>>,
     /// How many more paths its patterns may be held against.
     left: usize,
 }
@@ -310,7 +310,7 @@ impl<'a> Judge<'a> {
             nested: Vec::new(),
             stdin,
             span,
-            written: Rc::default(),
+            written: None,
             left: POINTED_AT,
         }
     }
@@ -551,7 +551,7 @@ impl<'a> Judge<'a> {
 
     /// What a file holds that the script has put there itself.
     pub(super) fn text_in(&self, file: &Arg) -> Option<&str> {
-        self.written.get(&self.resolve(file.exact()?)).map(String::as_str)
+        self.written.as_ref()?.get(&self.resolve(file.exact()?)).map(String::as_str)
     }
 
     /// A text that the command does not say itself, at its place.
@@ -613,7 +613,7 @@ impl<'a> Judge<'a> {
 
     /// `text` joined to the working directory and normalised without looking at the disk.
     pub fn resolve(&self, text: &str) -> PathBuf {
-        normal(&self.site.cwd.join(text))
+        normal_below(&self.site.cwd, Path::new(text))
     }
 }
 
@@ -624,10 +624,16 @@ fn said(why: String) -> String {
 
 /// `path` without `.` and `..`, and without a look at the disk.
 pub(crate) fn normal(path: &Path) -> PathBuf {
+    normal_below(Path::new(""), path)
+}
+
+/// The same of `path` as it is seen from the directory `from`.
+fn normal_below(from: &Path, path: &Path) -> PathBuf {
     use std::path::Component;
-    let mut out = PathBuf::with_capacity(path.as_os_str().len() + 1);
+    let from = if path.is_absolute() { Path::new("") } else { from };
+    let mut out = PathBuf::with_capacity(from.as_os_str().len() + path.as_os_str().len() + 2);
     out.push("/");
-    for part in path.components() {
+    for part in from.components().chain(path.components()) {
         match part {
             Component::Normal(name) => out.push(name),
             Component::ParentDir => step_up(&mut out),

@@ -28,10 +28,13 @@ pub(super) fn parts(program: &Program) -> Vec<String> {
         if index + 1 < program.script.items.len() || !printer.pending.is_empty() {
             printer.line();
         }
-        out.push(std::mem::take(&mut printer.out));
+        out.push(std::mem::replace(&mut printer.out, String::with_capacity(ITEM)));
     }
     out
 }
+
+/// Bytes of most items.
+const ITEM: usize = 64;
 
 struct Printer<'p> {
     heres: &'p [Here],
@@ -216,11 +219,11 @@ impl Printer<'_> {
             self.gap(&mut first);
             // It stood behind a redirection, where it is a word; in front it would be more than that.
             let reserved = match word.parts.as_slice() {
-                [Part::Plain(text)] => RESERVED.contains(&text.as_str()).then(|| text.clone()),
+                [Part::Plain(text)] => RESERVED.contains(&text.as_str()).then_some(Cow::Borrowed(text.as_str())),
                 // In quotes the name of such a builtin is one like any other: what follows it is split.
                 _ => name.clone().filter(|_| declares),
             };
-            let option = || text_of(word).filter(|text| timed && matches!(text.as_str(), "-p" | "--"));
+            let option = || text_of(word).filter(|text| timed && matches!(text.as_ref(), "-p" | "--"));
             match reserved.or_else(option).filter(|_| index == 0) {
                 Some(text) => {
                     let quoted = single_quoted(&text);
@@ -458,13 +461,7 @@ impl Printer<'_> {
     fn text(&mut self, parts: &[Part], index: usize, strict: bool) -> usize {
         let run = text_run(parts, index);
         let end = index + run.len();
-        let text: String = run
-            .iter()
-            .map(|part| match part {
-                Part::Plain(text) | Part::Quoted(text) => text.as_str(),
-                _ => "",
-            })
-            .collect();
+        let text = text_in(run).unwrap_or_default();
         let bare = is_bare(run);
         let joins_quotes = matches!(parts.get(end), Some(part) if is_quoted_expansion(part));
         if joins_quotes && !text.is_empty() && !bare {
@@ -641,12 +638,22 @@ fn joined(parts: &[Part]) -> Cow<'_, [Part]> {
 }
 
 /// The text of a word in which nothing is expanded.
-pub(super) fn text_of(word: &Word) -> Option<String> {
-    let texts = word.parts.iter().map(|part| match part {
-        Part::Plain(text) | Part::Quoted(text) => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
+pub(super) fn text_of(word: &Word) -> Option<Cow<'_, str>> {
+    text_in(&word.parts)
+}
+
+/// The same of its parts. Most words are one.
+fn text_in(parts: &[Part]) -> Option<Cow<'_, str>> {
+    fn text(part: &Part) -> Option<&str> {
+        match part {
+            Part::Plain(text) | Part::Quoted(text) => Some(text),
+            _ => None,
+        }
+    }
+    match parts {
+        [part] => text(part).map(Cow::Borrowed),
+        parts => parts.iter().map(text).collect::<Option<String>>().map(Cow::Owned),
+    }
 }
 
 /// The parts from `index` on that are text.

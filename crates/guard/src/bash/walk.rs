@@ -26,6 +26,7 @@ mod repeat;
 mod search;
 mod settings;
 pub(super) mod shapes;
+mod shared;
 mod signals;
 mod state;
 mod strict;
@@ -62,6 +63,7 @@ use merge::merge;
 use redirected::{may_be_refused, may_fail, perhaps_run};
 use repeat::Round;
 use shapes::{errors_come, is_bomb, is_declaration, is_one_read, name_of, reads_secret, reads_text, told, values_of};
+use shared::Shared;
 use trail::Trail;
 use vars::Vars;
 use written::{REREAD, hinted};
@@ -89,7 +91,7 @@ const NOWHERE: &str =
     "/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}/\u{1}";
 
 /// What was found out about one simple command.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Report {
     /// Its words; empty for what belongs to the script itself.
     pub argv: Rc<[Arg]>,
@@ -100,21 +102,33 @@ pub(super) struct Report {
     pub findings: Vec<Finding>,
 }
 
+impl Report {
+    /// Of the command with these words, as far as it is known.
+    fn of(argv: Rc<[Arg]>, span: Range<usize>, facts: Vec<Fact>) -> Report {
+        Report { argv, sets: Vec::new(), span, facts, findings: Vec::new() }
+    }
+
+    /// Of what belongs to no command.
+    fn of_the_script(span: Range<usize>, facts: Vec<Fact>) -> Report {
+        Report::of(Rc::default(), span, facts)
+    }
+}
+
 /// What is known of the shell at a point.
 #[derive(Debug, Clone)]
 struct State {
     vars: Vars,
     /// Where it may be; empty when that is not known.
-    cwd: Vec<PathBuf>,
+    cwd: Shared<Vec<PathBuf>>,
     /// Where it was before.
-    trail: Trail,
+    trail: Shared<Trail>,
     /// `$1`, `$2`, …; `None` when not known.
     positional: Option<Rc<Vec<Arg>>>,
     stdin: Stdin,
     /// `exit` was reached.
     gone: bool,
     /// Names that were made readonly: a later assignment may fail, and the script goes on.
-    frozen: BTreeSet<String>,
+    frozen: Shared<BTreeSet<String>>,
     /// Something was started in the background, so `$!` is a number.
     background: bool,
 }
@@ -249,12 +263,12 @@ impl<'a> Walker<'a> {
     pub fn run(&mut self, script: &Script) {
         let mut state = State {
             vars: Vars::default(),
-            cwd: vec![self.site.cwd.clone()],
-            trail: Trail::begins(),
+            cwd: vec![self.site.cwd.clone()].into(),
+            trail: Trail::begins().into(),
             positional: None,
             stdin: Stdin::None,
             gone: false,
-            frozen: READONLY.iter().map(|name| (*name).to_owned()).collect(),
+            frozen: READONLY.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>().into(),
             background: false,
         };
         for name in &self.site.given {
@@ -293,7 +307,7 @@ impl<'a> Walker<'a> {
     }
 
     fn say(&mut self, span: Range<usize>, fact: Fact) {
-        self.reports.push(Report { span, facts: vec![fact], ..Report::default() });
+        self.reports.push(Report::of_the_script(span, vec![fact]));
     }
 
     fn opaque(&mut self, span: &Range<usize>, why: impl Into<String>) {
@@ -435,7 +449,7 @@ impl<'a> Walker<'a> {
                 None => self.printed_since(before),
             };
             argvs.push(own.map(|report| Rc::clone(&report.argv)).unwrap_or_default());
-            self.last = Some(name_of(stage));
+            name_of(stage).as_ref().clone_into(self.last.get_or_insert_default());
         }
         self.outlet = argvs;
         self.reads_what_is_empty(pipeline, &read);
@@ -474,7 +488,7 @@ impl<'a> Walker<'a> {
         let taken = stdin.is_some().then(|| std::mem::take(&mut self.taken));
         let files = written::redirected_to(&facts);
         if !facts.is_empty() {
-            self.reports.push(Report { span: command.span.clone(), facts, ..Report::default() });
+            self.reports.push(Report::of_the_script(command.span.clone(), facts));
         }
         if let Some(stdin) = stdin {
             state.stdin = stdin;
@@ -598,19 +612,23 @@ impl<'a> Walker<'a> {
     fn simple(&mut self, command: &Command, assigns: &[Assign], list: &[Word], state: &mut State) {
         self.count += 1;
         let start = self.reports.len();
-        let mut args: Vec<Arg> = Vec::new();
+        let mut args: Vec<Arg> = Vec::with_capacity(list.len());
+        // What one word becomes, and empty again behind it.
+        let mut became: Vec<Arg> = Vec::new();
         for word in list {
             let then = self.moment();
             self.likely.begin();
-            let mut became = if args.first().and_then(Arg::exact).is_some_and(is_declaration) {
+            if args.first().and_then(Arg::exact).is_some_and(is_declaration) {
                 let bare = list.first().is_some_and(|first| matches!(first.parts.as_slice(), [Part::Plain(_)]));
                 self.names.keyed = bare && args.len() == 2 && is_keyed(&args);
-                let became = self.declared(word, bare, state);
+                became.append(&mut self.declared(word, bare, state));
                 self.names.keyed = false;
-                became
+            } else if let Some(arg) = values::literal(word) {
+                became.push(arg);
             } else {
-                self.numbered(&args, word, state).unwrap_or_else(|| self.words(word, state))
-            };
+                let mut words = self.numbered(&args, word, state).unwrap_or_else(|| self.words(word, state));
+                became.append(&mut words);
+            }
             self.words_since(then, &became);
             if shapes::may_be_operators(&args, word, &became) {
                 self.say(
@@ -652,7 +670,7 @@ impl<'a> Walker<'a> {
         if args.is_empty() {
             self.taken = outer.unwrap_or(self.taken);
             if !facts.is_empty() || !list.is_empty() || !command.redirects.is_empty() {
-                self.reports.push(Report { span: command.span.clone(), facts, ..Report::default() });
+                self.reports.push(Report::of_the_script(command.span.clone(), facts));
             }
             self.own = self.reports.len();
             return;

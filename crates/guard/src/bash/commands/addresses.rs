@@ -22,11 +22,8 @@ pub(super) fn as_they_stand(argv: &[Arg]) -> Option<Vec<Arg>> {
         Word::Glob { pattern, .. } if may_be_one(pattern) => Some(arg.with(pattern)),
         _ => None,
     };
-    let texts: Vec<Option<Arg>> = argv.iter().map(text).collect();
-    if texts.iter().all(Option::is_none) {
-        return None;
-    }
-    Some(argv.iter().zip(texts).map(|(arg, text)| text.unwrap_or_else(|| arg.clone())).collect())
+    let has_one = argv.iter().any(|arg| text(arg).is_some());
+    has_one.then(|| argv.iter().map(|arg| text(arg).unwrap_or_else(|| arg.clone())).collect())
 }
 
 /// Whether a text has the shape of an address: `SCHEME://HOST`, `HOST:PATH`, `x.com/y`.

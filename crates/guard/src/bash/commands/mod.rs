@@ -174,16 +174,14 @@ pub(super) use temporary::{TEMPORARY, makes as makes_temporary, makes_here};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
 pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
-    let all = alternatives(argv);
-    if all.iter().any(|argv| begun_options(argv).len() > BEGUN) {
-        judge.opaque("more options have values that may be empty than are tried");
-    }
-    for argv in all.into_iter().flat_map(readings) {
-        one(&argv, judge);
-        destructive::note_raw(&argv, judge);
-        if let Some(argv) = addresses::as_they_stand(&argv) {
-            one(&argv, judge);
+    if is_one_reading(argv) {
+        reading(argv, judge);
+    } else {
+        let all = alternatives(argv);
+        if all.iter().any(|argv| begun_options(argv).len() > BEGUN) {
+            judge.opaque("more options have values that may be empty than are tried");
         }
+        all.into_iter().flat_map(readings).for_each(|argv| reading(&argv, judge));
     }
     // One warning of a kind: what a wrapper runs is seen from outside and from inside.
     let mut kinds = Vec::new();
@@ -199,6 +197,14 @@ pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
         !again
     });
     each_once(&mut judge.facts);
+}
+
+fn reading(argv: &[Arg], judge: &mut Judge<'_>) {
+    one(argv, judge);
+    destructive::note_raw(argv, judge);
+    if let Some(argv) = addresses::as_they_stand(argv) {
+        one(&argv, judge);
+    }
 }
 
 /// Puts into `judge` what a program destroys that no table judges, going by its name, and whether it publishes:
@@ -393,6 +399,12 @@ const BEGUN: usize = 3;
 fn begun_options(argv: &[Arg]) -> Vec<usize> {
     let words = argv.iter().enumerate().skip(1).take(argv.len().saturating_sub(2));
     words.filter(|(_, arg)| begun_option(arg).is_some()).map(|(at, _)| at).collect()
+}
+
+/// Whether there is nothing in `argv` that may be one or another.
+fn is_one_reading(argv: &[Arg]) -> bool {
+    let several = |arg: &Arg| matches!(arg.word, Word::OneOf(_)) || begun_option(arg).is_some();
+    !argv.iter().any(several)
 }
 
 /// `argv`, and where values may be empty what it is then: `-I"$x" echo touch` as `-Iecho touch`.

@@ -1,7 +1,7 @@
 //! What stands around a command: redirections, here-documents, tests, arithmetic.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use super::super::analysis::{is_disk, is_public_listing, is_sink};
@@ -16,7 +16,7 @@ use super::super::script::{Command, Fd, Part, Redirect, RedirectOp, Target, Test
 use super::super::words::{self, Value};
 use super::shapes::{is_number, name_of, told};
 use super::sums::Sum;
-use super::{NOWHERE, Report, State, Walker, input, values};
+use super::{Report, State, Walker, input, values};
 
 impl<'a> Walker<'a> {
     pub(super) fn redirects(&mut self, list: &[Redirect], state: &mut State) -> (Vec<Fact>, Option<Stdin>) {
@@ -124,8 +124,8 @@ impl<'a> Walker<'a> {
             RedirectOp::ReadWrite => (true, true),
             _ => (false, true),
         };
-        let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
-        for place in &places {
+        let places = state.places();
+        for place in &*places {
             let site = self.seen_from(place);
             let mut judge = Judge::new(&site, Stdin::None, redirect.span.clone());
             if let Some(text) = arg.exact() {
@@ -172,7 +172,7 @@ impl<'a> Walker<'a> {
                     self.empties(judge.facts.get(before..).unwrap_or_default());
                 }
             }
-            for fact in judge.facts.into_iter().flat_map(|fact| self.placed(fact, place)) {
+            for fact in self.placed(judge.facts, place) {
                 if !facts.contains(&fact) {
                     facts.push(fact);
                 }
@@ -206,7 +206,7 @@ impl<'a> Walker<'a> {
 
     /// About what a pipeline passes on of the here-document that its first command is given. For warnings.
     pub(super) fn passed_on(&self, stages: &[Command]) -> Option<String> {
-        let passes = |stage: &Command| matches!(name_of(stage).as_str(), "cat" | "tee" | "envsubst");
+        let passes = |stage: &Command| matches!(name_of(stage).as_ref(), "cat" | "tee" | "envsubst");
         let first = stages.first().filter(|_| stages.iter().all(passes))?;
         first.redirects.iter().rev().find_map(|redirect| match &redirect.target {
             Target::Here(index) => self.reading.program.heres.get(*index).map(|here| here.raw.clone()),

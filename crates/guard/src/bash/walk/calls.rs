@@ -124,7 +124,7 @@ fn mentions(command: &Command, names: &[&str]) -> bool {
     let script = |script: &Script| any_of(script, names);
     match &command.kind {
         Kind::Simple { words, .. } if words.first().is_some_and(passes_on) => names.contains(&PASSED),
-        Kind::Simple { words, .. } => !words.is_empty() && names.contains(&called(command).as_str()),
+        Kind::Simple { words, .. } => !words.is_empty() && names.contains(&called(command).as_ref()),
         Kind::Subshell(_) | Kind::Arith(_) | Kind::Test(_) => false,
         Kind::Group(body) | Kind::For { body, .. } | Kind::ArithFor { body, .. } => script(body),
         Kind::If { arms, otherwise } => {
@@ -219,7 +219,7 @@ impl<'a> Walker<'a> {
         }
         let (moves, leaves) = self.reading.functions.strays;
         (state.cwd, state.trail) = if moves && leaves { Default::default() } else { (inner.cwd, inner.trail) };
-        state.frozen.extend(inner.frozen);
+        state.freeze_as(&inner.frozen);
         state.background |= inner.background;
     }
 

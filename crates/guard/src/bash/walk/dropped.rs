@@ -3,6 +3,7 @@
 //!
 //! Where one may happen, the state of that moment is kept; behind the item, only what is so in all of them is known.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::super::judge::{Arg, Stdin};
@@ -10,6 +11,7 @@ use super::super::script::{Op, Part, Script};
 use super::super::words::Value;
 use super::merge::merge;
 use super::shapes::is_integer;
+use super::shared::Shared;
 use super::{State, Walker};
 
 /// Most states that are kept apart; above it they are merged.
@@ -25,6 +27,13 @@ pub(super) const READONLY: &[&str] = &["UID", "EUID", "PPID", "BASHOPTS", "BASH_
 pub(super) const ANY_NAME: &str = "*";
 
 impl State {
+    /// Makes readonly what is so elsewhere, too.
+    pub(super) fn freeze_as(&mut self, frozen: &Shared<BTreeSet<String>>) {
+        if self.frozen != *frozen {
+            self.frozen.extend(frozen.iter().cloned());
+        }
+    }
+
     /// Whether setting a name may fail.
     pub(super) fn is_frozen(&self, name: &str) -> bool {
         self.frozen.contains(name) || self.frozen.contains(ANY_NAME)

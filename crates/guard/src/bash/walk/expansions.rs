@@ -1,6 +1,7 @@
 //! What the expansion of words sets by itself, wherever a word stands: `${name:=text}`, and arithmetic that counts.
 //! And how a command is called, so far as it can be read off.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::script::{Command, Kind, Op, Part, Test, Word};
@@ -12,14 +13,16 @@ use super::sums::changes;
 const OPEN: [char; 4] = ['{', '*', '?', '['];
 
 /// The name that a command is called by; `?` for one that only its expansion tells. `{read,x}` is a call of `read`.
-pub(super) fn called(command: &Command) -> String {
+pub(super) fn called(command: &Command) -> Cow<'_, str> {
     let open = |part: &Part| match part {
         Part::Plain(text) => text != "[" && text.contains(OPEN),
         Part::Quoted(_) => false,
         _ => true,
     };
     match &command.kind {
-        Kind::Simple { words, .. } if words.first().is_some_and(|word| word.parts.iter().any(open)) => "?".to_owned(),
+        Kind::Simple { words, .. } if words.first().is_some_and(|word| word.parts.iter().any(open)) => {
+            Cow::Borrowed("?")
+        }
         _ => name_of(command),
     }
 }

@@ -124,20 +124,26 @@ impl<'a> Walker<'a> {
     }
 
     /// What follows from where a command runs.
-    pub(super) fn placed(&self, fact: Fact, place: &Path) -> Vec<Fact> {
+    pub(super) fn placed(&self, facts: Vec<Fact>, place: &Path) -> Vec<Fact> {
         let lost = |target: &Place| target.path.starts_with("/\u{1}");
         let unknown = "relative paths behind a `cd` to a directory that is not known";
-        match fact {
-            Fact::Read(target) | Fact::Write(target) | Fact::Delete(target) if lost(&target) => {
-                vec![Fact::Opaque(unknown.to_owned())]
+        let mut out = Vec::with_capacity(facts.len());
+        for fact in facts {
+            match fact {
+                Fact::Read(target) | Fact::Write(target) | Fact::Delete(target) if lost(&target) => {
+                    out.push(Fact::Opaque(unknown.to_owned()));
+                }
+                Fact::Read(target) if is_found(&target.path) => out.extend(found_below(&target, Fact::Read)),
+                Fact::Write(target) if is_found(&target.path) => out.extend(found_below(&target, Fact::Write)),
+                Fact::Delete(target) if is_found(&target.path) => {
+                    out.push(Fact::Opaque("something is removed in a directory that a pattern finds".to_owned()));
+                }
+                Fact::Code(why) if !self.inside(place) => {
+                    out.push(Fact::Opaque(format!("{why}, outside the workspace")));
+                }
+                other => out.push(other),
             }
-            Fact::Read(target) if is_found(&target.path) => found_below(&target, Fact::Read),
-            Fact::Write(target) if is_found(&target.path) => found_below(&target, Fact::Write),
-            Fact::Delete(target) if is_found(&target.path) => {
-                vec![Fact::Opaque("something is removed in a directory that a pattern finds".to_owned())]
-            }
-            Fact::Code(why) if !self.inside(place) => vec![Fact::Opaque(format!("{why}, outside the workspace"))],
-            other => vec![other],
         }
+        out
     }
 }

@@ -85,8 +85,8 @@ impl Taken {
     /// What a command with these words takes, which was given no standard input of its own. What a function that is
     /// followed takes, its commands say.
     pub(super) fn by(&mut self, args: &[Arg], follows: bool) {
-        if line_reader(args).or_else(|| loose_reader(args)).is_some()
-            && args.first().and_then(Arg::exact) == Some("read")
+        if args.first().and_then(Arg::exact) == Some("read")
+            && line_reader(args).or_else(|| loose_reader(args)).is_some()
         {
             let zero = args.iter().any(|arg| arg.exact() == Some(""));
             self.zeros |= zero;
@@ -157,11 +157,11 @@ fn leaves(args: &[Arg], to_the_end: bool) -> Leaves {
     if let Some((_, flags, before, ends)) = UNLESS.iter().find(|(known, ..)| *known == name) {
         return unless_given(rest, flags, *before, to_the_end && (*ends || counts_lines(name, rest)));
     }
-    let (called, rest) = match sub {
-        Some(sub) => (format!("git {sub}"), rest.get(1..).unwrap_or_default()),
-        None => (name.to_owned(), rest),
+    let (is_called, rest): (&dyn Fn(&str) -> bool, _) = match sub {
+        Some(sub) => (&|known| known.strip_prefix("git ") == Some(sub), rest.get(1..).unwrap_or_default()),
+        None => (&|known| known == name, rest),
     };
-    match TOLD.iter().find(|(known, ..)| *known == called) {
+    match TOLD.iter().find(|(known, ..)| is_called(known)) {
         Some((_, letters, long)) => unless_told(rest, letters, long),
         None if name == "perl" && commands::substitutes(rest) => Leaves::AllButForNames,
         None => Leaves::Unknown,

@@ -15,8 +15,8 @@ use super::found::{self, READERS, asks_the_repository, is_found};
 use super::merge::merge;
 use super::named::Found;
 use super::shapes::is_declaration;
+use super::shared::Shared;
 use super::state::STATEFUL;
-use super::trail::Trail;
 use super::{NESTING, NOWHERE, Reading, Report, State, Walker, posix};
 
 /// Most programs that one name may stand for.
@@ -53,7 +53,7 @@ impl<'a> Walker<'a> {
             *state = merge(ends).unwrap_or_else(|| state.clone());
             return;
         }
-        let mut report = Report { argv: Rc::clone(&args), span: span.clone(), facts, ..Report::default() };
+        let mut report = Report::of(Rc::clone(&args), span.clone(), facts);
         if self.is_fetched_command(first, state) {
             report
                 .facts
@@ -97,7 +97,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The program that `name` is; without one, all that can be said of it is.
-    fn known(&mut self, name: &str, state: &State, stdin: &Stdin, report: &mut Report) -> Option<String> {
+    fn known<'n>(&mut self, name: &'n str, state: &State, stdin: &Stdin, report: &mut Report) -> Option<Cow<'n, str>> {
         let args = Rc::clone(&report.argv);
         let span = report.span.clone();
         match self.program(name, state) {
@@ -105,7 +105,7 @@ impl<'a> Walker<'a> {
             Found::Workspace(path) => {
                 report.facts.push(Fact::Code(format!("it runs {}", found::spelled(&path))));
                 if let Some(known) = commands::stands_for(&path) {
-                    return Some(known);
+                    return Some(Cow::Owned(known));
                 }
                 report.facts.extend(self.secrets_given(&args, state, &span));
                 self.feed(name, &args, state, stdin, report);
@@ -135,7 +135,7 @@ impl<'a> Walker<'a> {
             }
             self.nesting += 1;
             let mut own = state.clone();
-            own.cwd = if place.as_os_str() == NOWHERE { Vec::new() } else { vec![place] };
+            own.cwd = if place.as_os_str() == NOWHERE { Vec::new() } else { vec![place] }.into();
             match inner {
                 Nested::Argv(args) => self.behind(program, args.into(), &span, own, state, stdin),
                 Nested::Script { shell, text, args, span } => {
@@ -164,18 +164,16 @@ impl<'a> Walker<'a> {
         {
             first.word = Became::Exact(program.to_owned());
         }
-        let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
         let mut inner: Vec<(Nested, PathBuf)> = Vec::new();
         let written = self.seen_by(&args);
-        for place in &places {
+        for place in &*state.places() {
             let site = self.seen_from(place);
             let mut judge = Judge::new(&site, stdin.clone(), report.span.clone());
-            judge.written = Rc::clone(&written);
+            judge.written = written.clone();
             commands::judge(&argv, &mut judge);
             let Judge { facts, findings, nested, .. } = judge;
             let sinks = |fact: &Fact| matches!(fact, Fact::Write(target) if is_sink(&target.path));
-            let facts = facts.into_iter().flat_map(|fact| self.placed(fact, place));
-            report.facts.extend(facts.filter(|fact| !sinks(fact)));
+            report.facts.extend(self.placed(facts, place).into_iter().filter(|fact| !sinks(fact)));
             each_once(&mut report.facts);
             for finding in findings {
                 if !report.findings.contains(&finding) {
@@ -212,7 +210,7 @@ impl<'a> Walker<'a> {
         if own.stdin != state.stdin {
             state.stdin = Stdin::Unknown;
         }
-        state.frozen.extend(own.frozen);
+        state.freeze_as(&own.frozen);
     }
 
     pub(super) fn inside(&self, path: &Path) -> bool {
@@ -249,7 +247,7 @@ impl<'a> Walker<'a> {
             self.say(span.clone(), Fact::Misparse(why));
         }
         own.vars.clear();
-        own.trail = Trail::default();
+        own.trail = Shared::default();
         own.positional = Some(Rc::new(args.to_vec()));
         let program = Rc::new(outcome.program);
         // Another shell knows none of the functions, and what `eval` reads has here-documents of its own.

@@ -67,16 +67,16 @@ impl Likely {
 
     /// Behind the expansion of a word.
     pub(super) fn word(&mut self, word: &Word) {
-        let meant: Vec<&Part> =
-            word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty())).collect();
+        let meant = || word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty()));
+        let mut parts = meant().map(literal);
+        let alone = meant().count() == 1;
         let quoted =
-            matches!(meant.as_slice(), [Part::Param { quoted: true, .. } | Part::Command { quoted: true, .. }]);
-        let parts: Vec<Option<&str>> = meant.into_iter().map(literal).collect();
+            |part: &Part| matches!(part, Part::Param { quoted: true, .. } | Part::Command { quoted: true, .. });
         let guess = match self.hint.take() {
-            Some(text) if parts.len() == 1 && quoted => Guess::Whole(text),
-            Some(text) if parts.len() == 1 => Guess::Split(text),
-            _ if parts.first().is_some_and(Option::is_some) && parts.contains(&None) => {
-                Guess::Parts(parts.iter().map(|part| part.unwrap_or("*")).collect())
+            Some(text) if alone && meant().any(quoted) => Guess::Whole(text),
+            Some(text) if alone => Guess::Split(text),
+            _ if parts.next().is_some_and(|first| first.is_some()) && parts.any(|part| part.is_none()) => {
+                Guess::Parts(meant().map(|part| literal(part).unwrap_or("*")).collect())
             }
             _ => return,
         };
@@ -94,7 +94,13 @@ impl Likely {
     /// The words of a command with what those most likely are that are not known.
     pub(super) fn argv(&self, args: &[Arg]) -> Option<Vec<Arg>> {
         let first = args.first()?.exact();
-        let guess = |arg: &Arg| self.words.get(&(arg.span.start, arg.span.end)).filter(|_| arg.exact().is_none());
+        let guess = |arg: &Arg| match arg.exact() {
+            Some(_) => None,
+            None => self.words.get(&(arg.span.start, arg.span.end)),
+        };
+        if !args.iter().any(|arg| guess(arg).is_some()) {
+            return None;
+        }
         let (mut argv, mut guessed) = (Vec::new(), false);
         for arg in args {
             let before = argv.len();

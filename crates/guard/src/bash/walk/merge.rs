@@ -32,14 +32,14 @@ pub(super) fn join_cwd(left: &[PathBuf], right: &[PathBuf]) -> Vec<PathBuf> {
 /// What holds in all of `states` that are still running.
 pub(super) fn merge(states: Vec<State>) -> Option<State> {
     // `return` may end a function behind a `readonly`, which lasts.
-    let frozen: BTreeSet<String> = states.iter().flat_map(|state| state.frozen.iter().cloned()).collect();
+    let frozen: Vec<_> = states.iter().map(|state| state.frozen.clone()).collect();
     let all_gone = states.iter().all(|state| state.gone);
     let mut running = states.into_iter().filter(|state| all_gone || !state.gone);
     let mut out = running.next()?;
-    out.frozen = frozen;
+    frozen.iter().for_each(|frozen| out.freeze_as(frozen));
     for state in running {
-        out.cwd = join_cwd(&out.cwd, &state.cwd);
-        out.trail = out.trail.join(&state.trail);
+        out.cwd = join_cwd(&out.cwd, &state.cwd).into();
+        out.trail = out.trail.join(&state.trail).into();
         out.background &= state.background;
         if out.positional != state.positional {
             out.positional = None;
@@ -144,14 +144,14 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
             // What is run under another name, or read as a script, sets what it likes.
             let again = |word: &Word| {
                 text_of(word).is_some_and(|text| {
-                    STATEFUL.contains(&text.as_str())
+                    STATEFUL.contains(&text.as_ref())
                         || is_declaration(&text)
-                        || matches!(text.as_str(), "command" | "builtin")
+                        || matches!(text.as_ref(), "command" | "builtin")
                 })
             };
-            *anything |= match name.as_str() {
+            *anything |= match name.as_ref() {
                 // Taken away, none runs.
-                "trap" => !words.get(1).and_then(text_of).is_some_and(|text| matches!(text.as_str(), "-" | "")),
+                "trap" => !words.get(1).and_then(text_of).is_some_and(|text| matches!(text.as_ref(), "-" | "")),
                 "?" | "eval" | "source" | "." => true,
                 "command" | "builtin" => words.iter().skip(1).any(again),
                 _ => false,
@@ -159,8 +159,8 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
             // `cd` sets no variable of the script.
             let prints = name == "printf" && only_prints(words);
             let sets =
-                STATEFUL.contains(&name.as_str()) && !prints && !matches!(name.as_str(), "cd" | "pushd" | "popd");
-            if sets || is_declaration(&name) || matches!(name.as_str(), "command" | "builtin") {
+                STATEFUL.contains(&name.as_ref()) && !prints && !matches!(name.as_ref(), "cd" | "pushd" | "popd");
+            if sets || is_declaration(&name) || matches!(name.as_ref(), "command" | "builtin") {
                 for word in words.iter().skip(1) {
                     *anything |= names_others(word);
                     if let Some(text) = text_of(word) {

@@ -219,7 +219,7 @@ impl<'a> Walker<'a> {
         let lasting = match &command.kind {
             Kind::Simple { .. } => {
                 let name = called(command);
-                !self.reading.functions.are_none() || KEEPS.contains(&name.as_str()) || commands::runs_others(&name)
+                !self.reading.functions.are_none() || KEEPS.contains(&name.as_ref()) || commands::runs_others(&name)
             }
             _ => true,
         };

@@ -1,12 +1,12 @@
 //! Variables that are given to programs: their values are judged from every directory the script may stand in.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::commands;
 use super::super::fact::{Fact, each_once};
 use super::super::judge::{Arg, Judge, Site, Stdin, normal};
-use super::{NOWHERE, Report, State, Walker};
+use super::{Report, State, Walker};
 
 impl<'a> Walker<'a> {
     /// Where a command would run that stands in `place`.
@@ -16,13 +16,12 @@ impl<'a> Walker<'a> {
 
     /// What the programs that follow make of this value.
     pub(super) fn given(&self, name: &str, value: &str, state: &State) -> Vec<Fact> {
-        let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
         let mut facts = Vec::new();
-        for place in &places {
+        for place in &*state.places() {
             let site = self.seen_from(place);
             let mut judge = Judge::new(&site, Stdin::None, 0..0);
             commands::given(name, value, &mut judge);
-            facts.extend(judge.facts.into_iter().flat_map(|fact| self.placed(fact, place)));
+            facts.extend(self.placed(judge.facts, place));
         }
         each_once(&mut facts);
         facts

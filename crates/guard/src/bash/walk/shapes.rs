@@ -1,5 +1,6 @@
 //! What the shape of a command or a word says by itself.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
@@ -74,17 +75,17 @@ pub(super) fn cut_pattern(pattern: &str, prefix: &str, edit: &str) -> Option<Val
 
 /// Whether the code that the script ends with is that of its last command, so far as a code of 1 goes. `named` are the
 /// programs of all its commands.
-pub(in super::super) fn ends_with_its_last(script: &Script, named: &[String]) -> bool {
+pub(in super::super) fn ends_with_its_last(script: &Script, named: &[&str]) -> bool {
     const QUIET: &[&str] = &["cd", "echo", "printf", "true", ":", "pwd", "set", "export"];
     let quiet = |stage: &Command| {
         let name = name_of(stage);
-        QUIET.contains(&name.as_str()) || super::super::exit::is_answer(&name, 1)
+        QUIET.contains(&name.as_ref()) || super::super::exit::is_answer(&name, 1)
     };
     let Some((item, before)) = script.items.split_last() else { return true };
     let chain: Vec<&Pipeline> = std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next)).collect();
     let Some((last, earlier)) = chain.split_last() else { return true };
     let on_success = item.rest.last().is_some_and(|(and, _)| *and);
-    let named = |names: &[&str]| named.iter().any(|name| names.contains(&name.as_str()));
+    let named = |names: &[&str]| named.iter().any(|name| names.contains(name));
     // What `set` may have turned on: the first failure ends the script, or any stage of a pipe counts.
     let strict = named(&["set"]);
     let all = |item: &Item| {
@@ -291,21 +292,18 @@ pub(super) fn errors_come(pipeline: &Pipeline, index: usize) -> bool {
     pipeline.both.iter().take(index).any(|both| *both) || pipeline.stages.iter().take(index).any(come)
 }
 
-pub(super) fn name_of(command: &Command) -> String {
+pub(super) fn name_of(command: &Command) -> Cow<'_, str> {
+    let behind = |path: &str| path.rfind('/').map_or(0, |slash| slash + 1);
     match &command.kind {
-        Kind::Simple { words, .. } => {
-            let mut name = String::new();
-            for part in words.first().map(|word| word.parts.as_slice()).unwrap_or_default() {
-                match part {
-                    Part::Plain(text) | Part::Quoted(text) => name.push_str(text),
-                    _ => return "?".to_owned(),
-                }
-            }
-            name.rsplit('/').next().unwrap_or_default().to_owned()
-        }
-        Kind::Test(_) => "[[".to_owned(),
-        Kind::Arith(_) => "((".to_owned(),
-        _ => "a group of commands".to_owned(),
+        Kind::Simple { words, .. } => match words.first().map(text_of) {
+            None => Cow::Borrowed(""),
+            Some(None) => Cow::Borrowed("?"),
+            Some(Some(Cow::Borrowed(path))) => Cow::Borrowed(path.get(behind(path)..).unwrap_or_default()),
+            Some(Some(Cow::Owned(mut path))) => Cow::Owned(path.split_off(behind(&path))),
+        },
+        Kind::Test(_) => Cow::Borrowed("[["),
+        Kind::Arith(_) => Cow::Borrowed("(("),
+        _ => Cow::Borrowed("a group of commands"),
     }
 }
 

@@ -15,9 +15,12 @@ const LISTS: &[&str] = &["-l", "-L", "--list", "--table"];
 impl Walker<'_> {
     /// What is said where `kill` reaches more than what the script has started.
     pub(super) fn signalled(&self, program: &str, args: &[Arg], state: &State) -> Option<Fact> {
+        if program != "kill" {
+            return None;
+        }
         let words: Vec<&str> = args.iter().skip(1).map(|arg| arg.exact().unwrap_or_default()).collect();
         let looks = ASKS.iter().any(|asks| words.starts_with(asks));
-        if program != "kill" || looks || words.first().is_some_and(|first| LISTS.contains(first)) {
+        if looks || words.first().is_some_and(|first| LISTS.contains(first)) {
             return None;
         }
         let mut jobs = words.iter().map(|word| word.strip_prefix('-').unwrap_or(word));

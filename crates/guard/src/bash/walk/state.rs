@@ -17,6 +17,7 @@ use super::dropped::ANY_NAME;
 use super::given::Whom;
 use super::merge::PLACES;
 use super::shapes::{is_declaration, is_integer, line_reader, loose_reader, set_by, text_appends};
+use super::shared::Shared;
 use super::sums::{in_sums, is_plain_subscript};
 use super::{NESTING, Report, State, Walker, calls, found, search};
 
@@ -67,7 +68,7 @@ impl<'a> Walker<'a> {
                 if args.len() > 1 {
                     state.trail.turned();
                 }
-                state.cwd = state.trail.popped(&before);
+                state.cwd = state.trail.popped(&before).into();
                 state.trail.moved(&before);
                 true
             }
@@ -144,7 +145,7 @@ impl<'a> Walker<'a> {
         let back = matches!(args, [only] if only.exact() == Some("-"));
         let followed = match name {
             "cd" if back && !own => {
-                state.cwd = state.trail.back(&before);
+                state.cwd = state.trail.back(&before).into();
                 true
             }
             _ => self.moves(name, args, state, report),
@@ -168,12 +169,12 @@ impl<'a> Walker<'a> {
                 // Where a link leads is not known: `..` behind `-P` is above that place.
                 Some(text) if options && text.starts_with('-') => {
                     // `cd -`, `pushd -n`: the stack of directories is not followed.
-                    state.cwd.clear();
+                    state.cwd = Shared::default();
                     return false;
                 }
                 // Behind `--`, too, `-` is the directory before.
                 Some(text) if text == "-" || name == "pushd" && text.starts_with('-') => {
-                    state.cwd.clear();
+                    state.cwd = Shared::default();
                     return false;
                 }
                 _ => {
@@ -188,19 +189,20 @@ impl<'a> Walker<'a> {
                 // What a label ends is the name of a directory.
                 let label = pattern.ends_with(words::LABEL) && pattern.starts_with(|c: char| c.is_ascii_alphanumeric());
                 let end = if label { "/" } else { "" };
-                state.cwd = found::below(&state.cwd, &format!("{}{end}", pattern.replace(words::LABEL, "*")), prefix);
+                let place = format!("{}{end}", pattern.replace(words::LABEL, "*"));
+                state.cwd = found::below(&state.cwd, &place, prefix).into();
                 return true;
             }
             [arg] => match directories(arg, name) {
                 Some(targets) => targets,
                 None => {
-                    state.cwd.clear();
+                    state.cwd = Shared::default();
                     return false;
                 }
             },
             _ => {
                 report.facts.push(Fact::Opaque(format!("`{name}` with words that are not understood")));
-                state.cwd.clear();
+                state.cwd = Shared::default();
                 return false;
             }
         };
@@ -235,7 +237,7 @@ impl<'a> Walker<'a> {
             }
         }
         if next.len() <= PLACES {
-            state.cwd = next;
+            state.cwd = next.into();
         }
         true
     }

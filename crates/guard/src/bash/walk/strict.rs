@@ -52,12 +52,12 @@ fn words_of(item: &Item) -> Option<&[Word]> {
 
 /// Whether it is a `set` that turns it on, or leaves it as it is.
 fn keeps(words: &[Word]) -> bool {
-    let texts: Option<Vec<String>> = words.iter().map(text_of).collect();
-    let Some(texts) = texts else { return false };
-    let mut rest = texts.iter().map(String::as_str);
-    if rest.next() != Some("set") || texts.len() < 2 {
+    if words.len() < 2 || words.first().and_then(text_of).as_deref() != Some("set") {
         return false;
     }
+    let texts: Option<Vec<_>> = words.iter().skip(1).map(text_of).collect();
+    let Some(texts) = texts else { return false };
+    let mut rest = texts.iter().map(AsRef::as_ref);
     while let Some(word) = rest.next() {
         let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else { return false };
         let named = letters.ends_with('o');

@@ -2,6 +2,7 @@
 //!
 //! Each is a set of what is possible by itself, as the directory is. An empty set stands for anything.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -11,7 +12,8 @@ use super::super::script::{Command, Kind, Pipeline, Program};
 use super::found::is_found;
 use super::merge::{self, join_cwd};
 use super::shapes::is_cd;
-use super::{State, Walker};
+use super::shared::Shared;
+use super::{NOWHERE, State, Walker};
 
 /// Most possibilities that are told apart.
 const POSSIBLE: usize = 4;
@@ -26,6 +28,9 @@ pub(super) struct Trail {
     /// What may lie on the stack below the directory, the last one on top.
     stacks: Vec<Vec<PathBuf>>,
 }
+
+/// Where the shell is and was.
+pub(super) type Place = (Shared<Vec<PathBuf>>, Shared<Trail>);
 
 impl Trail {
     /// A shell that has just begun.
@@ -109,8 +114,16 @@ impl Trail {
 
 impl State {
     /// Where it is and was.
-    pub(super) fn place(&self) -> (Vec<PathBuf>, Trail) {
+    pub(super) fn place(&self) -> Place {
         (self.cwd.clone(), self.trail.clone())
+    }
+
+    /// The directories in which a command may run: one that stands for any, where they are not known.
+    pub(super) fn places(&self) -> Cow<'_, [PathBuf]> {
+        match self.cwd.is_empty() {
+            true => Cow::Owned(vec![PathBuf::from(NOWHERE)]),
+            false => Cow::Borrowed(&self.cwd),
+        }
     }
 
     /// Whether anything of what a chain of commands sets is otherwise.
@@ -119,18 +132,18 @@ impl State {
     }
 
     /// The same where `pipeline` failed: a `cd` then leaves the shell where it was.
-    pub(super) fn failed(&self, before: &(Vec<PathBuf>, Trail), pipeline: &Pipeline) -> State {
+    pub(super) fn failed(&self, before: &Place, pipeline: &Pipeline) -> State {
         let (cwd, trail) = match is_cd(pipeline) {
             true => before.clone(),
-            false => (join_cwd(&before.0, &self.cwd), before.1.join(&self.trail)),
+            false => (join_cwd(&before.0, &self.cwd).into(), before.1.join(&self.trail).into()),
         };
         State { cwd, trail, ..self.clone() }
     }
 
     /// It may be anywhere, and may have been.
     pub(super) fn strays(&mut self) {
-        self.cwd.clear();
-        self.trail = Trail::default();
+        self.cwd = Shared::default();
+        self.trail = Shared::default();
     }
 }
 
@@ -158,7 +171,7 @@ impl<'a> Walker<'a> {
 
     /// Whether a `cd` cannot have failed: the directories that it may lead to stand there, and, behind `..`, those that it
     /// leaves.
-    pub(super) fn arrives(&mut self, before: &(Vec<PathBuf>, Trail), pipeline: &Pipeline, state: &State) -> bool {
+    pub(super) fn arrives(&mut self, before: &Place, pipeline: &Pipeline, state: &State) -> bool {
         if self.stands.is_none() || state.cwd.is_empty() || !pipeline.bangs.is_multiple_of(2) {
             return false;
         }

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::super::finding::Outcome;
 use super::super::judge::{Arg, Stdin, Word as Became};
 use super::super::print::text_of;
-use super::super::script::{Command, Fd, Kind, Op, Param, Part, Pipeline, Redirect, RedirectOp, Script, Target, Word};
+use super::super::script::{Command, Fd, Kind, Op, Param, Part, Redirect, RedirectOp, Script, Target, Word};
 use super::super::words::Value;
 use super::super::{commands, lexical, parse, second};
 use super::merge::{assigned, assigned_by};
@@ -30,13 +30,12 @@ pub(super) type Later = BTreeMap<usize, (BTreeMap<String, bool>, bool)>;
 pub(super) fn later(script: &Script) -> Later {
     let mut out = Later::new();
     for (at, item) in script.items.iter().enumerate() {
-        let chain: Vec<&Pipeline> =
-            std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next)).collect();
-        for (place, pipeline) in chain.iter().enumerate() {
+        let chain = || std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next));
+        for (place, pipeline) in chain().enumerate() {
             let [stage] = pipeline.stages.as_slice() else { continue };
             if out.len() < TRAPS && matches!(stage.kind, Kind::Simple { .. }) && name_of(stage) == "trap" {
                 let (mut names, mut any) = (BTreeMap::new(), false);
-                let behind = chain.get(place + 1..).unwrap_or_default().iter().flat_map(|next| &next.stages);
+                let behind = chain().skip(place + 1).flat_map(|next| &next.stages);
                 behind.for_each(|stage| assigned_by(stage, &mut names, &mut any));
                 let rest = Script { items: script.items.get(at + 1..).unwrap_or_default().to_vec() };
                 assigned(&rest, &mut names, &mut any);
@@ -89,7 +88,7 @@ fn only_tells(words: &[Word]) -> bool {
         Some("[") => {
             plain
                 && words.len() == 4
-                && text(1).is_some_and(|asks| matches!(asks.as_str(), "-n" | "-z" | "-d" | "-f" | "-e"))
+                && text(1).is_some_and(|asks| matches!(asks.as_ref(), "-n" | "-z" | "-d" | "-f" | "-e"))
                 && words.get(2).is_some_and(|word| values::quoted_alone(word).is_some())
                 && text(3).as_deref() == Some("]")
         }
@@ -160,7 +159,7 @@ impl<'a> Walker<'a> {
     fn removes(&self, words: &[Word], span: &Range<usize>, state: &State) -> Option<Vec<Arg>> {
         let (first, rest) = words.split_first()?;
         let (option, names) = rest.split_first()?;
-        let forced = text_of(option).is_some_and(|text| matches!(text.as_str(), "-f" | "-rf" | "-fr" | "-r"));
+        let forced = text_of(option).is_some_and(|text| matches!(text.as_ref(), "-f" | "-rf" | "-fr" | "-r"));
         if text_of(first).as_deref() != Some("rm") || !forced || names.is_empty() {
             return None;
         }
@@ -175,7 +174,7 @@ impl<'a> Walker<'a> {
                 word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty())).collect();
             places.push(match meant.as_slice() {
                 [Part::Param { param, .. }] => held(param).then(|| commands::TEMPORARY.to_owned())?,
-                _ => text_of(word).filter(|text| text == commands::TEMPORARY || self.is_scratch(text))?,
+                _ => text_of(word).filter(|text| text == commands::TEMPORARY || self.is_scratch(text))?.into_owned(),
             });
         }
         let made = |text: &str| Arg { word: Became::Exact(text.to_owned()), span: span.clone() };

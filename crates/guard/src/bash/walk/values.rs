@@ -101,12 +101,20 @@ fn counted(pieces: &mut [Piece], parts: &[Part]) {
     }
 }
 
+/// The word that stands for itself.
+pub(super) fn literal(word: &Word) -> Option<Arg> {
+    let text = match word.parts.as_slice() {
+        [Part::Quoted(text)] => text,
+        [Part::Plain(text)] if words::is_literal(text) => text,
+        _ => return None,
+    };
+    Some(Arg { word: Became::Exact(text.clone()), span: word.span.clone() })
+}
+
 impl<'a> Walker<'a> {
     pub(super) fn words(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
-        if let [Part::Plain(text)] | [Part::Quoted(text)] = word.parts.as_slice()
-            && (matches!(word.parts.as_slice(), [Part::Quoted(_)]) || words::is_literal(text))
-        {
-            return vec![Arg { word: Became::Exact(text.clone()), span: word.span.clone() }];
+        if let Some(arg) = literal(word) {
+            return vec![arg];
         }
         if let Some(param) = quoted_alone(word)
             && param.name == "@"

@@ -129,16 +129,16 @@ impl Walker<'_> {
     }
 
     /// The files that a command with these words may read.
-    pub(super) fn seen_by(&mut self, args: &[Arg]) -> Rc<Written> {
+    pub(super) fn seen_by(&mut self, args: &[Arg]) -> Option<Rc<Written>> {
         if self.written.is_empty() {
-            return Rc::default();
+            return None;
         }
         let named = |path: &Path| {
             let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
             args.iter().skip(1).filter_map(Arg::exact).any(|text| text.contains(name))
         };
         let length = self.written.iter().filter(|(path, _)| named(path)).map(|(_, text)| text.len()).sum();
-        if length > 0 && self.affords(length) { Rc::clone(&self.written) } else { Rc::default() }
+        (length > 0 && self.affords(length)).then(|| Rc::clone(&self.written))
     }
 
     /// Whether so much more of what was written is read. Said once where it is not.
@@ -207,7 +207,7 @@ impl Walker<'_> {
                     inner.findings.clear();
                 }
                 let Report { facts, findings, .. } = inner;
-                self.reports.push(Report { span: span.clone(), facts, findings, ..Report::default() });
+                self.reports.push(Report { findings, ..Report::of_the_script(span.clone(), facts) });
             }
         } else if runs_text(base) || SQL_READERS.contains(&base) {
             let names: Vec<&str> = args.iter().skip(1).filter_map(Arg::exact).collect();

@@ -198,21 +198,21 @@ pub(super) fn names(program: &str) -> bool {
 
 /// The commands on standard input, where the program takes them from there.
 pub(super) fn fed(line: &Line, stdin: Option<&str>) -> Vec<Line> {
-    let operands: Vec<&str> = line.operands.iter().map(|piece| piece.text.as_ref()).collect();
+    let first = line.operands.first().map(|piece| piece.text.as_ref());
     let takes = match line.program.as_str() {
-        shell if lists(SHELLS, shell) => match operands.as_slice() {
-            [] | ["-" | "/dev/stdin", ..] => !line.has("-c"),
-            _ => line.has("-s"),
+        shell if lists(SHELLS, shell) => match first {
+            None | Some("-" | "/dev/stdin") => !line.has("-c"),
+            Some(_) => line.has("-s"),
         },
         "xargs" | "gxargs" => line.raw.windows(2).any(|pair| {
             let [program, option] = pair else { return false };
             lists(SHELLS, super::words::program(&program.text)) && option.text.ends_with('c')
         }),
         "su" => !line.any("-c --command --session-command"),
-        "sudo" => operands.is_empty() && line.any("-i -s --login --shell"),
-        "source" | "." => operands.first() == Some(&"/dev/stdin"),
-        "ssh" => operands.len() == 1,
-        "parallel" => operands.is_empty(),
+        "sudo" => first.is_none() && line.any("-i -s --login --shell"),
+        "source" | "." => first == Some("/dev/stdin"),
+        "ssh" => line.operands.len() == 1,
+        "parallel" => first.is_none(),
         program => LATER.contains(&program) && !line.any("-f -l -q -r -d -c"),
     };
     stdin.filter(|_| takes).map(commands).unwrap_or_default()

@@ -142,7 +142,9 @@ impl Line {
             program: program(&first.text).to_owned(),
             name: Rc::clone(&first.text),
             raw: words.collect(),
-            ..Line::default()
+            flags: Vec::new(),
+            operands: Vec::new(),
+            spots: Vec::new(),
         };
         if is_service(&first.text) {
             line.raw.insert(0, Piece::known(file_name(&first.text)));
