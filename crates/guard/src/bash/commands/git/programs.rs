@@ -457,6 +457,7 @@ pub(super) mod tests {
             "git bisect log",
             "git merge x",
             "git rerere diff",
+            "git clean -fd",
         ] {
             let analysis = tell_here(text, leads());
             let reads =

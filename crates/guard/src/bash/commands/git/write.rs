@@ -504,6 +504,8 @@ fn clean(parsed: &Parsed, judge: &mut Judge<'_>) {
     if own(parsed, "n dry-run").is_some() {
         return reads(parsed, judge);
     }
+    // What is ignored may be said elsewhere.
+    programs::led(parsed, judge);
     if parsed.operands.is_empty() {
         let tree = implied(parsed, ".", judge);
         judge.delete_tree(&tree);
