@@ -98,8 +98,7 @@ fn a_directory_that_others_wrote_to_is_replaced_as_a_whole_or_not_at_all() {
     assert_eq!(tree(&scene.at("")), before);
 }
 
-/// What others put into the new directory in the moment in which it stood there comes to stand in the old one; what has no
-/// place there, or was written to a file of the new one, is said to lie with that.
+/// What others put into new directories in the moment in which these stood there lies with them, and is named.
 #[test]
 fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
     let apart = tempfile::tempdir_in("/dev/shm").ok();
@@ -107,8 +106,7 @@ fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
     for state in states.into_iter().flatten() {
         let scene =
             Scene::with(state, "mkdir -p deps/sub other; echo x > deps/x; echo s > deps/sub/s; echo a > other/a");
-        let command =
-            "rm -rf deps other; mkdir -p deps/sub deps/new other; echo n > deps/n; echo k > deps/k; echo n > other/n";
+        let command = "rm -rf deps other; mkdir -p anew deps/sub deps/new other; echo 1 > anew/1; echo n > deps/n; echo k > deps/k; echo n > other/n";
         let others = || {
             append(&scene.at("deps/x"));
             let since = Instant::now();
@@ -116,28 +114,58 @@ fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
                 assert!(since.elapsed() < Duration::from_secs(60), "it never stood there");
             }
             append(&scene.at("deps/n"));
-            for (name, text) in [("t", "t"), ("sub/t", "st"), ("new/t", "nt")] {
-                fs::write(scene.at("deps").join(name), text).expect("written");
+            for (name, text) in [("deps/t", "t"), ("deps/sub/t", "st"), ("deps/new/t", "nt"), ("anew/t", "at")] {
+                fs::write(scene.at(name), text).expect("written");
             }
             scene.does("mkdir deps/d; echo d > deps/d/d");
         };
         let Some((said, code)) = scene.raced(command, others) else { return };
         assert_eq!(code, Some(1), "{said}");
-        let texts = ["deps/x", "deps/t", "deps/sub/s", "deps/sub/t", "deps/d/d"].map(|name| scene.text(name));
-        assert_eq!(texts, ["x\nothers\n", "t", "s\n", "st", "d\n"], "{said}");
+        assert_eq!(["deps/x", "deps/sub/s"].map(|name| scene.text(name)), ["x\nothers\n", "s\n"], "{said}");
         let names: Vec<String> = tree(scene.root.path()).into_keys().collect();
-        let all = ["deps", "deps/d", "deps/d/d", "deps/sub", "deps/sub/s", "deps/sub/t", "deps/t", "deps/x"];
-        assert_eq!(names, [&all[..], &["other", "other/n"]].concat(), "{said}");
-        let line = said.lines().find(|line| line.starts_with("[not applied, as others changed it meanwhile: deps;"));
+        assert_eq!(names, ["deps", "deps/sub", "deps/sub/s", "deps/x", "other", "other/n"], "{said}");
+        let line =
+            said.lines().find(|line| line.starts_with("[not applied, as others changed it meanwhile: anew, deps;"));
         let line = line.unwrap_or_else(|| panic!("{said}"));
         let (_, lies) = line.split_once("the command's version lies in ").expect("where");
         let (place, theirs) = lies.split_once(", with what others wrote to it as it was applied: ").expect("what");
-        assert_eq!(theirs, "deps/n, deps/new/t]", "{said}");
+        assert_eq!(theirs, "anew/t, deps/d, deps/n, deps/new/t, deps/sub/t, deps/t]", "{said}");
         let kept = |name: &str| fs::read_to_string(Path::new(place).join(name)).unwrap_or_default();
-        assert_eq!(
-            (kept("deps/n"), kept("deps/new/t"), kept("deps/k")),
-            ("n\nothers\n".into(), "nt".into(), "k\n".into())
-        );
+        let of_others = ["anew/t", "deps/t", "deps/sub/t", "deps/new/t", "deps/d/d", "deps/n"].map(kept);
+        assert_eq!(of_others, ["at", "t", "st", "nt", "d\n", "n\nothers\n"], "{said}");
+        assert_eq!([kept("deps/k"), kept("anew/1")], ["k\n", "1\n"], "{said}");
+        // What was applied after all is the command's alone.
+        assert!(scene.undo() && scene.text("other/a") == "a\n");
+    }
+}
+
+/// A link of the command's stood there, where others put a directory in that moment.
+#[test]
+fn what_others_leave_is_kept_behind_no_link_of_the_command() {
+    let apart = tempfile::tempdir_in("/dev/shm").ok();
+    let outside = tempfile::tempdir().expect("a directory");
+    let precious = outside.path().join("a/f");
+    fs::create_dir(outside.path().join("a")).expect("made");
+    for state in [Some(tempfile::tempdir().expect("a directory")), apart].into_iter().flatten() {
+        fs::write(&precious, "precious").expect("written");
+        let scene =
+            Scene::with(state, "mkdir -p deps/k/a pre/a; echo x > deps/x; echo old > deps/k/a/f; echo evil > pre/a/f");
+        let command = format!("rm -rf deps; mkdir deps; ln -s {} deps/k; echo n > deps/n", outside.path().display());
+        let others = || {
+            append(&scene.at("deps/x"));
+            let since = Instant::now();
+            while !scene.at("deps/k").is_symlink() {
+                assert!(since.elapsed() < Duration::from_secs(60), "it never stood there");
+            }
+            scene.does("rm deps/k; mv pre deps/k");
+        };
+        let Some((said, code)) = scene.raced(&command, others) else { return };
+        assert_eq!((code, fs::read_to_string(&precious).expect("there")), (Some(1), "precious".into()), "{said}");
+        let (_, lies) = said.split_once("the command's version lies in ").unwrap_or_else(|| panic!("{said}"));
+        let (place, theirs) = lies.split_once(", with what others wrote to it as it was applied: ").expect("what");
+        assert!(theirs.starts_with("deps/k/a/f]") || theirs.starts_with("deps/k]"), "{said}");
+        assert_eq!(fs::read_to_string(Path::new(place).join("deps/k/a/f")).expect("kept"), "evil\n", "{said}");
+        assert_eq!((scene.text("deps/x"), scene.text("deps/k/a/f")), ("x\nothers\n".into(), "old\n".into()), "{said}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::{Ran, World};
 
-const USER: u32 = 23_456;
+pub const USER: u32 = 23_456;
 
 pub struct Ordinary<'w>(&'w World);
 

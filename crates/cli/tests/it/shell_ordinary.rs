@@ -1,10 +1,10 @@
 //! Commands of an ordinary user on directories whose rights hold their owner, too.
 
 use std::fs;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
-use crate::ordinary::Ordinary;
+use crate::ordinary::{Ordinary, USER};
 use crate::shell_undo::tree;
 use crate::world::world;
 
@@ -65,10 +65,12 @@ fn what_rights_keep_from_their_own_owner_is_applied_and_taken_back() {
 /// A layer holds no file of another group, so there a recorder keeps what stood.
 #[test]
 fn and_so_it_is_where_a_recorder_keeps_what_stood_there() {
-    CLOSED.iter().for_each(|scene| {
+    // An overlay renames no directory that was there.
+    let moved = ("mkdir -p d/x; echo o > d/o; echo p > d/x/p; chmod 000 d", "mv d e");
+    CLOSED.iter().chain([&moved]).for_each(|scene| {
         same_as_bare(scene, &|root| {
             fs::write(root.join("of another group"), "").expect("it is ours");
-            chown(root.join("of another group"), None, Some(0)).expect("root may");
+            chown(root.join("of another group"), Some(USER), Some(0)).expect("root may");
         })
     });
 }
@@ -109,4 +111,41 @@ fn a_file_in_a_closed_directory_is_a_file_of_the_workspace() {
     user.run(&["call", "read", "file_path=closed/in/d"]).exits(1).complains("NIKA-200");
     user.does("chmod 700 closed");
     assert_eq!(world.text("closed/in/d"), "d\n");
+}
+
+/// Its target is what is written, whatever rights the directory has that it lies in.
+#[test]
+fn a_link_in_a_closed_directory_leads_where_it_leads() {
+    for mode in ["700", "000"] {
+        let world = world();
+        let Some(user) = Ordinary::of(&world) else { return };
+        user.does(&format!("mkdir c sec; ln -s \"$PWD/../away\" c/l; ln -s ../sec/x c/m; chmod {mode} c"));
+        let call = |command: &str, more: &[&str]| {
+            let command = format!("command=chmod 700 c; {command}");
+            user.run(&[&["call", "bash", &command, "--mode", "workspace"][..], more].concat())
+        };
+        call("echo x > c/l", &[]).exits(3).complains("outside");
+        call("echo x > c/m", &["--deny", "write(/sec/**)"]).exits(3).complains("rule `write(/sec/**)`");
+        assert!(!world.path("away").exists() && !world.root().join("sec/x").exists(), "{mode}");
+    }
+}
+
+/// As a kill leaves it in the moment in which a move has given its owner the rights.
+#[test]
+fn a_start_closes_a_directory_below_a_closed_one_again() {
+    let world = world();
+    let Some(user) = Ordinary::of(&world) else { return };
+    user.does("mkdir -p d/e; touch f");
+    user.run(&["call", "read", "file_path=f"]).exits(0);
+    let sets = fs::read_dir(world.path("state")).expect("state").flatten().map(|entry| entry.path().join("sets"));
+    let sets = sets.into_iter().find(|sets| sets.is_dir()).expect("the workspace's");
+    let inner = world.root().join("d/e");
+    let inode = fs::metadata(&inner).expect("there").ino();
+    let note = serde_json::json!({"version": 1, "call": "c1", "phase": "applying", "steps": [],
+        "closed": [{"path": inner, "inode": inode, "mode": 0}]});
+    fs::write(sets.join("c1.json"), note.to_string()).expect("written");
+    user.does("chmod 700 d/e; chmod 000 d");
+    user.run(&["call", "bash", "command=touch g", "--unsafe"]).exits(0);
+    user.does("chmod 700 d");
+    assert_eq!(fs::metadata(&inner).expect("there").mode() & 0o7777, 0);
 }

@@ -3,15 +3,15 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use nika_contract::{ToolError, code};
 use nika_guard::Place;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, openat2, readlinkat, statat};
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2, readlinkat};
 use rustix::io::Errno;
 
-use super::{Workspace, errno};
+use super::{Workspace, errno, reopen_as_owner};
 use crate::sandbox::{is_below_stand_in, owner};
 
 /// How often a path is looked up again when what it named was just replaced. A deleted file that a process
@@ -79,10 +79,9 @@ impl Workspace {
 
     /// The path with the link followed at which it stops, where it stops at one.
     fn behind_its_link(&self, path: &Path) -> Option<PathBuf> {
-        let link = path.ancestors().find(|above| is_link(&self.slash, above))?;
-        let target = readlinkat(&self.slash, strip_slash(link), Vec::new()).ok()?;
+        let (link, target) = path.ancestors().find_map(|above| Some((above, self.target(above)?)))?;
         let rest = path.strip_prefix(link).ok()?;
-        let behind = link.parent()?.join(OsStr::from_bytes(target.as_bytes()));
+        let behind = link.parent()?.join(target);
         Some(if rest.as_os_str().is_empty() { behind } else { behind.join(rest) })
     }
 
@@ -124,10 +123,9 @@ impl Workspace {
     fn behind_its_first_link(&self, path: &Path) -> Option<PathBuf> {
         let mut ways: Vec<&Path> = path.ancestors().collect();
         ways.reverse();
-        let target = |way: &&Path| readlinkat(&self.slash, strip_slash(way), Vec::new()).ok();
-        let (way, target) = ways.into_iter().find_map(|way| target(&way).map(|target| (way, target)))?;
+        let (way, target) = ways.into_iter().find_map(|way| Some((way, self.target(way)?)))?;
         let rest = path.strip_prefix(way).ok()?;
-        Some(plain(&way.parent()?.join(OsStr::from_bytes(target.as_bytes())).join(rest)))
+        Some(plain(&way.parent()?.join(target).join(rest)))
     }
 
     fn absolute(&self, text: &str) -> Result<PathBuf, ToolError> {
@@ -164,9 +162,8 @@ impl Workspace {
         for part in path.components() {
             let name = part.as_os_str();
             let is_odd = name.to_str().is_some_and(|name| name.contains(char::REPLACEMENT_CHARACTER));
-            let looks = is_odd
-                && self.root_of(&real).is_some()
-                && statat(&self.slash, strip_slash(&real.join(name)), AtFlags::SYMLINK_NOFOLLOW).is_err();
+            let looks =
+                is_odd && self.root_of(&real).is_some() && self.reach(&real.join(name), OFlags::NOFOLLOW).is_err();
             let mut found = if looks { self.shown_as(&real, name) } else { Vec::new() };
             if found.len() > 1 {
                 let message =
@@ -184,8 +181,7 @@ impl Workspace {
 
     /// Names in a directory that are no UTF-8 and are shown as `name`.
     fn shown_as(&self, dir: &Path, name: &OsStr) -> Vec<OsString> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = openat2(&self.slash, strip_slash(dir), flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS);
+        let opened = self.reach(dir, OFlags::DIRECTORY).and_then(|dir| reopen_as_owner(&dir, OFlags::DIRECTORY));
         let Ok(entries) = opened.and_then(rustix::fs::Dir::new) else { return Vec::new() };
         let names = entries.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
         names.filter(|other| other.to_str().is_none() && OsStr::new(&*other.to_string_lossy()) == name).collect()
@@ -193,18 +189,26 @@ impl Workspace {
 
     /// Whether the kernel's name for a handle is that of a file whose name is gone: it says so at its end.
     fn was_replaced(&self, real: &Path) -> bool {
-        real.as_os_str().as_bytes().ends_with(b" (deleted)")
-            && statat(&self.slash, strip_slash(real), AtFlags::SYMLINK_NOFOLLOW).is_err()
+        real.as_os_str().as_bytes().ends_with(b" (deleted)") && self.reach(real, OFlags::NOFOLLOW).is_err()
     }
 
     fn resolve(&self, path: &Path, text: &str) -> Result<PathBuf, ToolError> {
         self.resolved(path, text, &[Errno::NOENT])
     }
 
-    /// What stands at a path, its links followed. What is in a directory of a root that its own owner may not look into, a
-    /// command can come to all the same.
-    fn followed(&self, path: &Path) -> rustix::io::Result<OwnedFd> {
-        let (below, flags) = (strip_slash(path), OFlags::PATH | OFlags::CLOEXEC);
+    /// Where a link points.
+    fn target(&self, path: &Path) -> Option<PathBuf> {
+        let target = match readlinkat(&self.slash, strip_slash(path), Vec::new()) {
+            Err(Errno::ACCESS) => readlinkat(self.reach(path, OFlags::NOFOLLOW).ok()?, "", Vec::new()),
+            other => other,
+        };
+        Some(PathBuf::from(OsString::from_vec(target.ok()?.into_bytes())))
+    }
+
+    /// What stands at a path, its links followed, the last one by these flags. What is in a directory of a root that its own
+    /// owner may not look into, a command can come to all the same.
+    fn reach(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let (below, flags) = (strip_slash(path), flags | OFlags::PATH | OFlags::CLOEXEC);
         match openat2(&self.slash, below, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
             Err(Errno::ACCESS) if self.root_of(path).is_some() => {
                 let below = CString::new(below.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
@@ -220,7 +224,7 @@ impl Workspace {
         let mut missing: Vec<OsString> = Vec::new();
         let mut tries = 0;
         loop {
-            match self.followed(&existing) {
+            match self.reach(&existing, OFlags::empty()) {
                 Ok(fd) => {
                     let mut real = Self::path_of(&fd)
                         .map_err(|error| errno(&format!("resolve '{text}'"), error, code::READ_FAILED))?;
@@ -235,7 +239,7 @@ impl Workspace {
                 // What stands in for a guarded name is nothing, so nothing is below it.
                 Err(error) if missing_by.contains(&error) || error == Errno::NOTDIR && is_below_stand_in(&existing) => {
                     // A link that points nowhere exists as an entry: writing through it would land elsewhere.
-                    if is_link(&self.slash, &existing) {
+                    if self.target(&existing).is_some() {
                         return Err(ToolError::new(
                             code::OUT_OF_BOUNDS,
                             format!("'{text}' goes through a link that points to nothing"),
@@ -287,9 +291,4 @@ fn strip_slash(path: &Path) -> &Path {
         Ok(below) => below,
         Err(_) => path,
     }
-}
-
-fn is_link(slash: &OwnedFd, path: &Path) -> bool {
-    statat(slash, strip_slash(path), AtFlags::SYMLINK_NOFOLLOW)
-        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 
 use nika_contract::{ToolError, code};
 use nika_guard::{Place, classify};
-use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, fstatfs, openat};
+use rustix::fs::{FileType, OFlags, Stat, fstat, fstatfs};
 
-use super::{Stamp, Workspace, errno, sha256_of};
+use super::{Stamp, Workspace, errno, look_as_owner, sha256_of};
 use crate::proc::{MARK, tree};
 use crate::record::writers;
 
@@ -53,12 +53,12 @@ pub(crate) fn unheld(
         return Ok(());
     }
     let failed = |error| errno(&format!("look at {}", place.shown()), error, code::WRITE_FAILED);
-    let handle = openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
+    let handle = look_as_owner(dir, name.as_ref(), OFlags::PATH | OFlags::NOFOLLOW).map_err(failed)?;
     let stat = fstat(&handle).map_err(failed)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(());
     }
-    let opened = Workspace::reopen(&handle);
+    let opened = Workspace::reopen_as_owner(&handle);
     // Without the right to read it nobody can be asked by it.
     let lease = opened.as_ref().map_or(Ok(None), |file| Lease::of(file));
     let is_held = match &lease {
@@ -161,6 +161,8 @@ pub(crate) mod tests {
 
     use super::super::commit::Apart;
     use super::super::{Change, NotMade, Outcome, sha256};
+    use rustix::fs::Mode;
+
     use super::*;
     use crate::moves::Phase;
     use crate::overlay::tests::World;

@@ -43,7 +43,7 @@ impl Closed {
 
     /// Takes the rights away again, if they are those that were given: other ones are somebody's wish.
     pub(super) fn close(&self, files: &Workspace) {
-        let Ok(dir) = files.open_exact(&self.path, OFlags::PATH | OFlags::DIRECTORY) else { return };
+        let Ok(dir) = files.look_as_owner(&self.path, OFlags::PATH | OFlags::DIRECTORY) else { return };
         let Ok(stat) = fstat(&dir) else { return };
         let mode = Mode::from_raw_mode(self.mode);
         let given = (mode | Mode::RWXU).as_raw_mode();

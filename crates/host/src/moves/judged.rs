@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code, pathtext};
-use rustix::fs::{Dir, Mode, OFlags, openat};
+use rustix::fs::{Dir, OFlags};
 use serde::{Deserialize, Serialize};
 
-use super::{At, Mover, Named, Step, standing};
-use crate::fs::{Workspace, errno, unheld};
+use super::{At, Mover, Named, Parents, Step, refused, standing};
+use crate::fs::{Workspace, errno, look_as_owner, unheld};
 
 /// A guarded entry that comes, by itself or in a directory.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,21 +36,21 @@ pub(crate) enum Holds {
 impl Judged {
     /// Refuses what stands in the place where it is something else, or where somebody can still write it.
     pub(crate) fn check(&self, files: &Workspace) -> Result<(), ToolError> {
-        let (dir, name) = files.parent_of(&self.path)?;
+        let mut parents = Parents::default();
+        let (dir, name) = parents.of(files, &self.path).map_err(|error| refused(&self.path, error))?;
         match &self.holds {
             Holds::Content { sha256, names } => {
                 let place = files.place(self.path.clone());
-                unheld(&place, (&dir, &name), |hash| hash == sha256, *names)
+                unheld(&place, (dir, &name), |hash| hash == sha256, *names)
             }
-            Holds::Only(known) => self.has_only(known, (&dir, &name)),
+            Holds::Only(known) => self.has_only(known, (dir, &name)),
         }
     }
 
     fn has_only(&self, known: &[Named], (dir, name): (&OwnedFd, &OsStr)) -> Result<(), ToolError> {
         let failed = |error| errno(&format!("look into {}", self.path.display()), error, code::READ_FAILED);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let known: HashSet<&OsStr> = known.iter().map(|Named(name)| name.as_os_str()).collect();
-        let stands = openat(dir, name, flags, Mode::empty()).map_err(failed)?;
+        let stands = look_as_owner(dir, name.as_ref(), OFlags::DIRECTORY | OFlags::NOFOLLOW).map_err(failed)?;
         for entry in Dir::new(stands).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());

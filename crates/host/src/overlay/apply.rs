@@ -249,7 +249,8 @@ impl Locked<'_> {
                     (Some(stamp), Some(now)) => *stamp == Stamp::from(now) && !changes.is_disturbed(stamp),
                     _ => false,
                 };
-                if !(same || now.is_some() && changes.is_no_other(entry)) {
+                let theirs = changes.layer.tried.has_of_others(&entry.path);
+                if theirs || !(same || now.is_some() && changes.is_no_other(entry)) {
                     conflicts.push(self.files().place(entry.path.clone()));
                 }
             }
@@ -386,7 +387,11 @@ impl Locked<'_> {
         }
         if done.is_err() {
             self.note_back(layers, &intent.steps);
-            theirs::give_back(self.files(), layers, &intent.steps);
+            if let Err(error) = theirs::note(self.files(), layers, &intent.steps) {
+                intent.scratch.clear();
+                self.end(&file, &intent, Vec::new());
+                return Err(error.into());
+            }
         }
         copied.iter().flatten().for_each(|place| stage::remove(place));
         // The layers themselves go with their owners.
@@ -515,8 +520,8 @@ impl Locked<'_> {
 
     /// The moves on an overlay, unless somebody changed meanwhile what goes with a directory.
     fn one_by_one(&self, changes: &Changes<'_>) -> Result<Vec<Move>, NotApplied> {
-        let is_new = |path: &Path| rustix::fs::lstat(path).is_ok_and(|stat| changes.is_disturbed(&Stamp::from(&stat)));
-        let (moves, changed) = one_by_one(&changes.moves, &is_new).map_err(|error| {
+        let is_new = |stat: &Stat| changes.is_disturbed(&Stamp::from(stat));
+        let (moves, changed) = one_by_one(self.files(), &changes.moves, &is_new).map_err(|error| {
             let message = format!("cannot look into {}: {error}", changes.layer.root.display());
             ToolError::new(code::READ_FAILED, message)
         })?;

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{Dress, Kind, ToolError, code};
 use nika_guard::Permit;
-use rustix::fs::Stat;
+use rustix::fs::{Mode, Stat, chmod};
 
+use super::marks::by_handle;
 use super::moves::Move;
-use super::sides::beneath;
+use super::sides::{ITSELF, beneath};
 use super::walk::{bits, is_linked, kind};
 use super::{Changes, Entry, Layer, What};
 use crate::fs::{Stamp, dress, wear};
@@ -175,7 +176,8 @@ impl Changes<'_> {
         let is_directory = |entry: &&Entry| entry.kind == Kind::Directory && self.brought.contains(&entry.path);
         for entry in self.entries.iter().rev().filter(is_directory) {
             let Some(mode) = entry.mode else { continue };
-            fs::set_permissions(self.inside(&entry.path), fs::Permissions::from_mode(mode)).map_err(|error| {
+            let handle = self.layer.opened(&entry.path, ITSELF);
+            handle.and_then(|dir| chmod(by_handle(&dir), Mode::from_raw_mode(mode))).map_err(|error| {
                 ToolError::new(code::WRITE_FAILED, format!("cannot prepare {}: {error}", entry.path.display()))
             })?;
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
 use nika_guard::{Permit, classify};
-use rustix::fs::{AtFlags, CWD, fstat, linkat, lstat, rename, unlink};
+use rustix::fs::{AtFlags, CWD, OFlags, fstat, linkat, lstat, renameat, unlinkat};
 use rustix::path::Arg;
 
 use super::marks::by_handle;
@@ -79,10 +79,11 @@ impl Changes<'_> {
     /// linked stays a copy.
     pub(super) fn join(&self, joined: &Joined) {
         for one in &joined.joins {
-            let at = self.inside(&one.path);
-            let temp = at.with_file_name(temp_name());
-            if joined.link(one.copy, CWD, &temp) && rename(&temp, &at).is_err() {
-                let _ = unlink(&temp);
+            let Some((above, name)) = one.path.parent().zip(one.path.file_name()) else { continue };
+            let Ok(dir) = self.layer.opened(above, OFlags::PATH | OFlags::DIRECTORY) else { continue };
+            let temp = temp_name();
+            if joined.link(one.copy, &dir, &*temp) && renameat(&dir, &*temp, &dir, name).is_err() {
+                let _ = unlinkat(&dir, &*temp, AtFlags::empty());
             }
         }
     }

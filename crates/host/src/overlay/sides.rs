@@ -68,5 +68,6 @@ fn top(dir: &Path) -> Result<OwnedFd> {
 }
 
 fn below<'p>(root: &Path, path: &'p Path) -> Result<&'p Path> {
-    path.strip_prefix(root).map_err(|_| Errno::INVAL)
+    let below = path.strip_prefix(root).map_err(|_| Errno::INVAL)?;
+    Ok(if below.as_os_str().is_empty() { Path::new(".") } else { below })
 }

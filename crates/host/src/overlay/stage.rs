@@ -5,22 +5,22 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use nika_contract::Kind;
 use rustix::fs::{
-    AtFlags, CWD, Dir, Gid, Mode, OFlags, ResolveFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
-    fsetxattr, futimens, linkat, mkdir, mkdirat, openat, openat2, readlinkat, symlinkat, utimensat,
+    AtFlags, CWD, Dir, Gid, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod,
+    fchown, fsetxattr, fstat, futimens, linkat, mkdir, mkdirat, openat, openat2, readlinkat, symlinkat, utimensat,
 };
 
 use super::joined::Joined;
 use super::marks::{self, by_handle};
 use super::sweep::remove_tree;
-use super::walk::MAX_DEPTH;
+use super::walk::{MAX_DEPTH, kind};
 use crate::fs::{open_as_owner, parent_as_owner, temp_name, with_rights};
 
 /// A free place for copies in a root: a name in a directory of ours that cannot be listed. A job that runs meanwhile sees
@@ -73,15 +73,15 @@ impl<'a> Stage<'a> {
 
     fn copy_at(&mut self, (above, from): (&OwnedFd, &OsStr), to: &Path, depth: usize) -> io::Result<()> {
         let from = open_as_owner(above, from.as_ref(), OFlags::PATH | OFlags::NOFOLLOW)?;
-        let meta = File::from(from.try_clone()?).metadata()?;
-        let id = (meta.dev(), meta.ino());
+        let stat = fstat(&from)?;
+        let id = (stat.st_dev, stat.st_ino);
         let (dir, name) = self.parent_of(to)?;
-        if meta.is_symlink() {
+        if kind(&stat) == Some(Kind::Link) {
             symlinkat(readlinkat(&from, "", Vec::new())?, &dir, name)?;
-            let _ = chownat(&dir, name, owner(&meta).0, owner(&meta).1, AtFlags::SYMLINK_NOFOLLOW);
-            return Ok(utimensat(&dir, name, &times(&meta), AtFlags::SYMLINK_NOFOLLOW)?);
+            let _ = chownat(&dir, name, owner(&stat).0, owner(&stat).1, AtFlags::SYMLINK_NOFOLLOW);
+            return Ok(utimensat(&dir, name, &times(&stat), AtFlags::SYMLINK_NOFOLLOW)?);
         }
-        if meta.is_dir() {
+        if kind(&stat) == Some(Kind::Directory) {
             if depth > MAX_DEPTH {
                 return Err(io::Error::other(format!("it is more than {MAX_DEPTH} directories deep")));
             }
@@ -90,12 +90,16 @@ impl<'a> Stage<'a> {
             for name in names_in(reopened(&from, OFlags::RDONLY | OFlags::DIRECTORY)?)? {
                 self.copy_at((&from, &name), &to.join(&name), depth + 1)?;
             }
-            return dress(&made, &from, &meta);
+            return dress(&made, &from, &stat);
+        }
+        // A device, a FIFO or a socket holds nothing.
+        if kind(&stat).is_none() {
+            return Ok(());
         }
         if self.joined.is_some_and(|joined| joined.link(id, &dir, name)) {
             return Ok(());
         }
-        if let Some(first) = self.copied.get(&id).filter(|_| meta.nlink() > 1) {
+        if let Some(first) = self.copied.get(&id).filter(|_| stat.st_nlink > 1) {
             let (first_dir, first_name) = self.parent_of(first)?;
             return Ok(linkat(&first_dir, first_name, &dir, name, AtFlags::empty())?);
         }
@@ -103,7 +107,7 @@ impl<'a> Stage<'a> {
         let mut made = File::from(openat(&dir, name, flags, Mode::RUSR | Mode::WUSR)?);
         sparse(&mut File::from(reopened(&from, OFlags::RDONLY)?), &mut made)?;
         self.copied.insert(id, to.to_path_buf());
-        dress(&made, &from, &meta)
+        dress(&made, &from, &stat)
     }
 
     /// The directory of a path below the top, and the last name of it.
@@ -118,9 +122,9 @@ impl<'a> Stage<'a> {
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Gives what was made the owner, rights, attributes and times of what it is a copy of.
-fn dress(made: impl AsFd, from: &OwnedFd, meta: &fs::Metadata) -> io::Result<()> {
+fn dress(made: impl AsFd, from: &OwnedFd, stat: &Stat) -> io::Result<()> {
     // Owners differ only where one was given, and who could give it can do so here.
-    let _ = fchown(&made, owner(meta).0, owner(meta).1);
+    let _ = fchown(&made, owner(stat).0, owner(stat).1);
     // Losing an attribute that this file system does not take is not worth a refusal.
     let at = by_handle(from);
     for name in marks::attributes(&at) {
@@ -134,8 +138,8 @@ fn dress(made: impl AsFd, from: &OwnedFd, meta: &fs::Metadata) -> io::Result<()>
             let _ = fsetxattr(&made, &*name, &value, XattrFlags::empty());
         }
     }
-    fchmod(&made, Mode::from_raw_mode(meta.mode() & 0o7777))?;
-    Ok(futimens(&made, &times(meta))?)
+    fchmod(&made, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+    Ok(futimens(&made, &times(stat))?)
 }
 
 /// What a handle is of, opened so, whatever rights it has.
@@ -149,14 +153,14 @@ pub(super) fn names_in(dir: OwnedFd) -> rustix::io::Result<Vec<OsString>> {
     names.filter(|name| !matches!(name, Ok(name) if name == "." || name == "..")).collect()
 }
 
-fn owner(meta: &fs::Metadata) -> (Option<Uid>, Option<Gid>) {
-    (Some(Uid::from_raw(meta.uid())), Some(Gid::from_raw(meta.gid())))
+fn owner(stat: &Stat) -> (Option<Uid>, Option<Gid>) {
+    (Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)))
 }
 
-fn times(meta: &fs::Metadata) -> Timestamps {
+fn times(stat: &Stat) -> Timestamps {
     Timestamps {
-        last_access: Timespec { tv_sec: meta.atime(), tv_nsec: meta.atime_nsec() as _ },
-        last_modification: Timespec { tv_sec: meta.mtime(), tv_nsec: meta.mtime_nsec() as _ },
+        last_access: Timespec { tv_sec: stat.st_atime, tv_nsec: stat.st_atime_nsec as _ },
+        last_modification: Timespec { tv_sec: stat.st_mtime, tv_nsec: stat.st_mtime_nsec as _ },
     }
 }
 

@@ -1,92 +1,99 @@
 //! What others put into a directory of the command's in the moment in which that stood in the root, before it was taken back.
-//! It is theirs, and no part of what the command left.
-//!
-//! | what | becomes |
-//! |---|---|
-//! | a new name, where the directory that stands there again has none such | it comes to stand in that |
-//! | what they wrote to a file of the command's, or put where only the command has a directory | it stays with that, and is told |
+//! It is no part of what the command left, so the directory is left out with it, and what is of others in it is told.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use nika_contract::Kind;
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, open, statat};
+use nika_contract::{Kind, ToolError, code};
+use rustix::fs::{AtFlags, OFlags, RenameFlags, fstat, renameat_with, statat};
 
-use super::stage::Stage;
-use super::walk::{MAX_DEPTH, directory, kind};
+use super::sides::ITSELF;
+use super::stage::{Stage, names_in};
+use super::sweep::remove_tree;
+use super::walk::{MAX_DEPTH, kind};
 use super::{Changes, Entry, What};
-use crate::fs::{Stamp, Workspace, land, temp_name};
+use crate::fs::{Stamp, Workspace, look_as_owner, open_as_owner, parent_as_owner, temp_name, with_rights};
 use crate::moves::{Act, Step};
 
-/// Gives others what is theirs in what `steps` moved into the root and back.
-pub(super) fn give_back(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) {
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
+
+/// Looks for it in what `steps` moved into the root and back. A copy goes with its place in the root, so the layer gets what
+/// others left of it: where it cannot, the copy has to stay.
+pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) -> Result<(), ToolError> {
     for changes in layers {
         let moved: HashSet<&Path> = changes.moves.iter().map(|one| &*one.path).collect();
-        let known = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
-        let mut theirs = Theirs { known, left: Vec::new() };
-        for step in steps.iter().filter(|step| matches!(step.act, Act::Put | Act::Swap)) {
-            if !moved.contains(&*step.target) {
+        let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
+        let came = |step: &&Step| matches!(step.act, Act::Put | Act::Swap) && moved.contains(&*step.target);
+        for step in steps.iter().filter(came) {
+            let Ok((above, name)) = parent_as_owner(&step.source) else { continue };
+            let Ok(ours) = open_as_owner(&above, name.as_ref(), DIRECTORY) else { continue };
+            let stands = files.look_as_owner(&step.target, DIRECTORY).ok();
+            let mut theirs = Vec::new();
+            look(&known, (&ours, stands.as_ref()), &step.target, 0, &mut theirs);
+            if theirs.is_empty() {
                 continue;
             }
-            let Ok(ours) = directory(CWD, &step.source, false) else { continue };
-            let stands = files.open_exact(&step.target, OFlags::RDONLY | OFlags::DIRECTORY).ok();
-            let before = theirs.left.len();
-            theirs.look(&ours, stands.as_ref(), &step.target, 0);
-            // A copy in the root goes now, and the layer is what is kept.
-            for path in &theirs.left[before..] {
-                let from = step.source.join(path.strip_prefix(&step.target).unwrap_or(path));
-                let to = changes.inside(path);
-                if from != to {
-                    let _ = keep(&from, &to);
-                }
+            if step.source != changes.inside(&step.target) {
+                changes.take_over(step).map_err(|error| {
+                    let (target, source) = (step.target.display(), step.source.display());
+                    let message = format!("what others wrote to {target} as it was applied lies in {source}: {error}");
+                    ToolError::new(code::WRITE_FAILED, message)
+                })?;
             }
+            changes.layer.tried.others(&step.target, theirs);
         }
-        changes.layer.tried.others(theirs.left);
+    }
+    Ok(())
+}
+
+impl Changes<'_> {
+    /// Has the layer what lies at the source of a step, in the place of what that is a copy of.
+    fn take_over(&self, step: &Step) -> std::io::Result<()> {
+        let at = self.inside(&step.target);
+        let (above, name) = parent_as_owner(&at)?;
+        let copy = temp_name();
+        let reading = open_as_owner(&above, ".".as_ref(), OFlags::DIRECTORY)?;
+        Stage::within(reading, None).copy(&step.source, copy.as_ref())?;
+        with_rights(&above, || renameat_with(&above, &*copy, &above, name, RenameFlags::EXCHANGE))?;
+        remove_tree(&at.with_file_name(copy));
+        Ok(())
     }
 }
 
-struct Theirs<'a> {
-    known: HashMap<&'a Path, &'a Entry>,
-    /// What stays where it is.
-    left: Vec<PathBuf>,
-}
-
-impl Theirs<'_> {
-    /// Looks at a directory of the command's; `stands`: the one that is there again.
-    fn look(&mut self, ours: &OwnedFd, stands: Option<&OwnedFd>, at: &Path, depth: usize) {
-        let Ok(entries) = Dir::read_from(ours) else { return };
-        for entry in entries.flatten() {
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
-            }
-            let path = at.join(name);
-            let Ok(now) = statat(ours, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            let known = self.known.get(&*path).copied();
-            let stood = stands.and_then(|stands| statat(stands, name, AtFlags::SYMLINK_NOFOLLOW).ok());
-            match kind(&now) {
-                // Of a directory or link that is as it was there is no entry.
-                Some(Kind::Directory) if known.is_some() || stood.as_ref().and_then(kind) == Some(Kind::Directory) => {
-                    let below = stands.and_then(|stands| directory(stands, name, false).ok());
-                    if let (Ok(inner), true) = (directory(ours, name, false), depth < MAX_DEPTH) {
-                        self.look(&inner, below.as_ref(), &path, depth + 1);
-                    }
+/// Looks at a directory of the command's; `stands`: the one that is there again.
+fn look(
+    known: &HashMap<&Path, &Entry>,
+    (ours, stands): (&OwnedFd, Option<&OwnedFd>),
+    at: &Path,
+    depth: usize,
+    theirs: &mut Vec<PathBuf>,
+) {
+    let names = open_as_owner(ours, ".".as_ref(), OFlags::DIRECTORY).and_then(names_in);
+    let Ok(names) = names else { return theirs.push(at.to_path_buf()) };
+    for name in names {
+        let path = at.join(&name);
+        let entry = known.get(&*path).copied();
+        let stood = stands.and_then(|stands| look_as_owner(stands, name.as_ref(), ITSELF).ok());
+        let Ok(now) = with_rights(ours, || statat(ours, &*name, AtFlags::SYMLINK_NOFOLLOW)) else { continue };
+        // Of a directory or a link that is as it was there is no entry.
+        let is_as_it_was = entry.is_none() && stood.as_ref().and_then(kind_of) == kind(&now);
+        match kind(&now) {
+            Some(Kind::Directory) if is_as_it_was || entry.is_some() && depth < MAX_DEPTH => {
+                match open_as_owner(ours, name.as_ref(), DIRECTORY) {
+                    Ok(inner) => look(known, (&inner, stood.as_ref()), &path, depth + 1, theirs),
+                    Err(_) => theirs.push(path),
                 }
-                Some(Kind::Link) if known.is_none() && stood.is_some() => {}
-                Some(_) if known.is_some_and(|known| is_as_left(known, &Stamp::from(&now))) => {}
-                Some(_) => {
-                    let lands = |stands: &OwnedFd| known.is_none() && land((ours, name), (stands, name)).is_ok();
-                    if !stands.is_some_and(lands) {
-                        self.left.push(path);
-                    }
-                }
-                None => {}
             }
+            Some(Kind::Link) if is_as_it_was => {}
+            Some(_) if entry.is_some_and(|entry| is_as_left(entry, &Stamp::from(&now))) => {}
+            _ => theirs.push(path),
         }
     }
+}
+
+fn kind_of(itself: &OwnedFd) -> Option<Kind> {
+    kind(&fstat(itself.as_fd()).ok()?)
 }
 
 /// Whether a file or link is as the command left it, or a copy of that.
@@ -97,13 +104,4 @@ fn is_as_left(entry: &Entry, now: &Stamp) -> bool {
     };
     // Of what was put by hand nobody looked what it became.
     entry.now.as_ref().map_or(entry.what != What::Deleted, |left| content(left) == content(now))
-}
-
-/// Copies what lies at `from` into the place of what lies at `to`, once all of it is there.
-fn keep(from: &Path, to: &Path) -> std::io::Result<()> {
-    let above = to.parent().unwrap_or(Path::new("/"));
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let whole = temp_name();
-    Stage::within(open(above, flags, Mode::empty())?, None).copy(from, whole.as_ref())?;
-    std::fs::rename(above.join(whole), to)
 }

@@ -5,9 +5,9 @@
 //! |---|---|
 //! | takes the marks off what it moves | a directory that the command replaced would be one that it added to: what it removed would stay |
 //! | moves entries of the root away and back | others' change, by the time of the last one |
-//! | leaves with the layer what others wrote to that while it stood in the root | what the command left |
+//! | leaves in the layer what others wrote to that while it stood in the root | what the command left |
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ pub(super) struct Tried(Mutex<Traces>);
 struct Traces {
     replacing: HashSet<PathBuf>,
     came_back: HashSet<Stamp>,
-    others: Vec<PathBuf>,
+    others: HashMap<PathBuf, Vec<PathBuf>>,
 }
 
 impl Tried {
@@ -43,15 +43,20 @@ impl Tried {
         self.traces().came_back.contains(stamp)
     }
 
-    /// Others wrote to what lies at these paths of the layer.
-    pub(super) fn others(&self, paths: Vec<PathBuf>) {
-        self.traces().others.extend(paths);
+    /// Others wrote what lies at these paths of the layer, in what it moved to `target`.
+    pub(super) fn others(&self, target: &Path, paths: Vec<PathBuf>) {
+        self.traces().others.insert(target.to_path_buf(), paths);
+    }
+
+    pub(super) fn has_of_others(&self, target: &Path) -> bool {
+        self.traces().others.contains_key(target)
     }
 
     /// Those at or below a path, sorted.
     pub(super) fn others_in(&self, path: &Path) -> Vec<PathBuf> {
         let traces = self.traces();
-        let mut all: Vec<PathBuf> = traces.others.iter().filter(|other| other.starts_with(path)).cloned().collect();
+        let mut all: Vec<PathBuf> =
+            traces.others.values().flatten().filter(|other| other.starts_with(path)).cloned().collect();
         all.sort();
         all.dedup();
         all

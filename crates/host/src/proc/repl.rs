@@ -248,9 +248,9 @@ impl Kept {
             outcome => outcome,
         };
         let (head, omitted, tail) = seen.output();
-        let recorded = came_of(code.git_before, self.recorder(), |recorder| recorder.settle(&self.processes()));
         // Of an interpreter that is gone its job knows.
-        let recorded = recorded.or_else(|| self.job.recorded());
+        let settle = |recorder: &Recorder| recorder.settle(&self.processes()).or_else(|| self.job.recorded());
+        let recorded = came_of(code.git_before, self.recorder(), settle);
         Ok(Evaluated { head, omitted, tail, value, outcome, fresh, job: self.job.id().to_owned(), recorded })
     }
 

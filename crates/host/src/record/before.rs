@@ -6,11 +6,13 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 
 use nika_contract::{Dress, Kind};
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::fs::{OFlags, Stat, fstat, readlinkat};
 use rustix::io::Errno;
 
 use super::sight::Found;
-use crate::fs::{Stamp, Workspace, is_absence, kind_of, sha256, sha256_of, worn, worn_by_all};
+use crate::fs::{
+    Stamp, Workspace, is_absence, kind_of, look_as_owner, sha256, sha256_of, stat_as_owner, worn, worn_by_all,
+};
 use crate::sandbox::is_stand_in;
 
 /// What stands, or stood, at a place. Its content is not here.
@@ -40,7 +42,7 @@ impl From<&Stat> for Entry {
 
 /// What stands under a name; a link is not followed.
 pub(super) fn look(dir: &OwnedFd, name: &OsStr) -> Result<Option<Entry>, Errno> {
-    match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+    match stat_as_owner(dir, name) {
         // Of ours, and gone with the command.
         Ok(stat) if is_stand_in(&stat) => Ok(None),
         Ok(stat) => Ok(Some(Entry::from(&stat))),
@@ -99,7 +101,7 @@ impl Standing {
 pub(super) fn content(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Option<Vec<u8>> {
     match kind {
         Kind::Directory => Some(Vec::new()),
-        Kind::Link => readlinkat(dir, name, Vec::new()).ok().map(std::ffi::CString::into_bytes),
+        Kind::Link => Some(readlinkat(itself(dir, name).ok()?, "", Vec::new()).ok()?.into_bytes()),
         Kind::File => {
             let mut file = opened(dir, name)?;
             let size = file.metadata().ok()?.len();
@@ -119,8 +121,7 @@ pub(super) fn dress(found: &Found, was: &Entry) -> Option<Dress> {
     if !matches!(was.kind, Some(Kind::File | Kind::Directory)) {
         return None;
     }
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let handle = openat(&found.dir, &found.name, flags, Mode::empty()).ok()?;
+    let handle = itself(&found.dir, &found.name).ok()?;
     if rustix::process::geteuid().is_root() { worn_by_all(&handle) } else { worn(&handle) }
 }
 
@@ -134,9 +135,13 @@ pub(super) fn hash(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Option
     (file.limit() > 0).then_some(all)
 }
 
+fn itself(dir: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    look_as_owner(dir, name.as_ref(), OFlags::PATH | OFlags::NOFOLLOW)
+}
+
 /// A regular file, open for reading. Looked at before it is opened: a FIFO would keep us waiting, a device might act.
 fn opened(dir: &OwnedFd, name: &OsStr) -> Option<File> {
-    let handle = openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let handle = itself(dir, name).ok()?;
     let stat = fstat(&handle).ok()?;
     (kind_of(&stat) == Some(Kind::File)).then(|| Workspace::reopen_as_owner(&handle).ok()).flatten()
 }

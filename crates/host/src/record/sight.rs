@@ -4,22 +4,22 @@
 //! handles of our roots, by the path that came out. Both have to be the same inode. So what stands over a hidden file in
 //! there makes nobody read the file out here.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat, readlink,
-    readlinkat, statat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat,
+    openat2, readlink, readlinkat, statat,
 };
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::calls::Named;
 use crate::connect::unix_name;
-use crate::fs::{Workspace, is_absence};
-use crate::sandbox::{beneath, memory_of};
+use crate::fs::{Workspace, is_absence, look_as_owner, stat_as_owner};
+use crate::sandbox::{beneath, memory_of, owner};
 
 /// The longest path that the kernel takes, its NUL included.
 const PATH_MAX: usize = 4096;
@@ -63,7 +63,7 @@ impl End {
     /// What stands there; `None` where nothing does.
     fn stands(&self) -> Result<Option<OwnedFd>, Errno> {
         match self {
-            End::Entry { parent, name } => absent_or(openat(parent, name, PATH | OFlags::NOFOLLOW, Mode::empty())),
+            End::Entry { parent, name } => absent_or(look_as_owner(parent, name.as_ref(), PATH | OFlags::NOFOLLOW)),
             End::Handle(handle) => fcntl_dupfd_cloexec(handle, 0).map(Some),
         }
     }
@@ -138,8 +138,9 @@ impl Sight {
 
     /// A place that lies in a root by its path; `None` where there is no such directory.
     pub(super) fn at(&self, path: &Path) -> Result<Option<Found>, Errno> {
-        match self.files.opened_parent(path) {
-            Ok((dir, name)) => Ok(Some(Found { path: path.to_path_buf(), dir, name })),
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::ISDIR) };
+        match self.files.look_as_owner(above, PATH | OFlags::DIRECTORY) {
+            Ok(dir) => Ok(Some(Found { path: path.to_path_buf(), dir, name: name.to_owned() })),
             Err(error) if is_absence(error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -149,7 +150,7 @@ impl Sight {
     pub(super) fn is_shared(&self, found: &Found) -> bool {
         let theirs = |slash: &OwnedFd| {
             let above = found.path.parent()?;
-            let parent = beneath(slash, above.as_os_str().as_bytes()).ok()?;
+            let parent = beneath_as_owner(slash, above).ok()?;
             self.ours(End::Entry { parent, name: found.name.clone() }).ok()
         };
         matches!(self.slash.get().and_then(theirs), Some(Seen::Inside(theirs)) if theirs.path == found.path)
@@ -285,7 +286,7 @@ impl Sight {
         // What is mounted over is another at each look; what somebody puts there between the two is so at one.
         for _ in 0..LOOKS {
             let theirs = end.stands()?;
-            let ours = absent_or(statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW))?;
+            let ours = absent_or(stat_as_owner(&found.dir, &found.name))?;
             match (&theirs, ours) {
                 (None, None) => return Ok(Seen::Inside(found)),
                 (Some(theirs), Some(ours)) if same(&fstat(theirs)?, &ours) => {
@@ -299,6 +300,18 @@ impl Sight {
 }
 
 const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// As [`beneath`], whatever rights the directories on the way have.
+fn beneath_as_owner(slash: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
+    match beneath(slash, path.as_os_str().as_bytes()) {
+        Err(Errno::ACCESS) => {
+            let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
+            let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+            owner::opened(|| openat2(slash, &*path, PATH, Mode::empty(), resolve))
+        }
+        other => other,
+    }
+}
 
 /// A text in the memory of a thread.
 fn text(thread: u32, at: u64) -> Result<Vec<u8>, Lost> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nika_contract::{Before, Kind, Known, Lasting, More, Preimage, Undo};
-use rustix::fs::{Dir, Mode, OFlags, openat};
+use rustix::fs::{Dir, OFlags};
 
 use super::before::{Entry, content, dress, look, look_at};
 use super::firsts::{First, Firsts};
@@ -18,7 +18,7 @@ use super::recorder::Recorded;
 use super::rest::Rest;
 use super::sight::{Found, Sight};
 use super::touched::{Kept, Touched};
-use crate::fs::sha256;
+use crate::fs::{look_as_owner, sha256};
 use crate::overlay::Bounds;
 
 /// Paths of one call. 100,000: what is known of them takes some 60 MB.
@@ -225,9 +225,10 @@ impl Turn {
 /// Names of all that is in a directory, each directory before what is in it. False where there may be others.
 fn names_below(dir: &OwnedFd, name: &OsStr, above: &Path, depth: usize, into: &mut Vec<PathBuf>) -> bool {
     use std::os::unix::ffi::OsStrExt;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(dir) = openat(dir, name, flags, Mode::empty()) else { return false };
-    let Ok(entries) = Dir::read_from(&dir) else { return false };
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let Ok(dir) = look_as_owner(dir, name.as_ref(), flags) else { return false };
+    let names = dir.try_clone().ok().and_then(|dir| Dir::new(dir).ok());
+    let Some(entries) = names else { return false };
     let mut all = true;
     for entry in entries {
         let Ok(entry) = entry else { return false };

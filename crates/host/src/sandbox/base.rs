@@ -28,11 +28,12 @@ pub(super) enum Side {
     Child,
 }
 
-/// Copies the process into new namespaces. Only for a process with one thread.
+/// Copies the process into new namespaces. Only for a process with one thread, or for a copy that makes system calls and
+/// nothing else.
 pub(super) fn clone(namespaces: libc::c_int) -> io::Result<Side> {
     let flags = libc::c_long::from(namespaces | libc::SIGCHLD);
-    // SAFETY: without CLONE_VM this is a fork: the child has its own copy of memory and stack. There is one thread,
-    // so no lock is held by somebody who does not exist in the child.
+    // SAFETY: without CLONE_VM this is a fork: the child has its own copy of memory and stack. There is one thread, so no
+    // lock is held by somebody who does not exist in the child; or it takes none.
     let pid = checked(unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) })?;
     Ok(if pid == 0 { Side::Child } else { Side::Parent(pid as i32) })
 }

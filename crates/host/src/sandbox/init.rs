@@ -177,7 +177,6 @@ pub(super) fn heard(report: OwnedFd) -> Result<(), Refusal> {
 /// Ids inside are the ids outside: root keeps all that it has a name for, anybody else only their own.
 pub(super) fn map_users(init: Pid) -> io::Result<()> {
     let file = |name: &str| format!("/proc/{}/{name}", init.as_raw_nonzero());
-    let own = |id: u32| format!("{id} {id} 1\n");
     if geteuid().is_root() {
         let same = |name: &str| -> io::Result<String> {
             let lines = std::fs::read_to_string(format!("/proc/self/{name}"))?;
@@ -196,6 +195,13 @@ pub(super) fn map_users(init: Pid) -> io::Result<()> {
             return Err(io::Error::other("group ids cannot be mapped"));
         }
     }
+    map_own(init)
+}
+
+/// The ids of this process, and no others.
+pub(super) fn map_own(of: Pid) -> io::Result<()> {
+    let file = |name: &str| format!("/proc/{}/{name}", of.as_raw_nonzero());
+    let own = |id: u32| format!("{id} {id} 1\n");
     std::fs::write(file("uid_map"), own(geteuid().as_raw()))?;
     std::fs::write(file("setgroups"), "deny")?;
     std::fs::write(file("gid_map"), own(getegid().as_raw()))

@@ -1,5 +1,5 @@
 //! What its owner may look at and the rights of it forbid: opened by a process in a user namespace of its own, which has all
-//! rights on what is this user's and on nothing else. So nobody's rights are changed, not even for a moment.
+//! rights on what is this user's and group's, and on nothing else. So nobody's rights are changed, not even for a moment.
 
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
@@ -10,10 +10,10 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType, recvmsg, socketpair,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_parent_process_death_signal, waitpid};
 
 use super::base::{self, Side};
-use super::init::map_users;
+use super::init::map_own;
 
 /// What `open` opens there. It makes system calls and nothing else, as this process may have threads. Where no such process
 /// can be had, access is denied as it is without. It takes about a millisecond.
@@ -25,7 +25,7 @@ pub(crate) fn opened(open: impl Fn() -> Result<OwnedFd>) -> Result<OwnedFd> {
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
             // Its own copies would keep both open, and somebody would wait for ever.
             drop((go_in, here));
-            let told = rustix::io::read(&go, &mut [0]);
+            let told = rustix::io::retry_on_intr(|| rustix::io::read(&go, &mut [0]));
             let given = told.and_then(|_| open()).and_then(|file| {
                 base::send_fd(&there, file.as_fd()).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
             });
@@ -34,16 +34,17 @@ pub(crate) fn opened(open: impl Fn() -> Result<OwnedFd>) -> Result<OwnedFd> {
         Side::Parent(pid) => Pid::from_raw(pid).ok_or(Errno::SRCH)?,
     };
     drop(there);
-    let mapped = map_users(pid).is_ok() && rustix::io::write(&go_in, b"!").is_ok();
-    // Without the byte it opens nothing that this process could not.
-    drop(go_in);
-    let file = received(&here);
+    let file = match map_own(pid).is_ok() && rustix::io::write(&go_in, b"!").is_ok() {
+        true => received(&here),
+        // It may wait for ever: another process that was begun just then has its end of the pipe, too.
+        false => kill_process(pid, Signal::KILL).map(|()| None)?,
+    };
     let ended = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()))?;
     let code = ended.and_then(|(_, status)| status.exit_status()).unwrap_or_default();
-    match file.filter(|_| mapped) {
-        Some(file) => Ok(file),
-        None if code == 0 || !mapped => Err(Errno::ACCESS),
-        None => Err(Errno::from_raw_os_error(code)),
+    match (file, code) {
+        (Some(file), _) => Ok(file),
+        (None, 0) => Err(Errno::ACCESS),
+        (None, code) => Err(Errno::from_raw_os_error(code)),
     }
 }
 

@@ -40,23 +40,33 @@ fn a_guarded_file_whose_copy_somebody_holds_is_not_put_in_its_place() {
         let (source, taken) = (layer.inside(&last), Mutex::new(None));
         std::thread::scope(|scope| {
             let hold = || {
-                // The last one is copied as slowly as somebody writes it.
-                fs::remove_file(&source).unwrap();
-                rustix::fs::mknodat(rustix::fs::CWD, &source, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
-                    .unwrap();
-                let (source, taken, root) = (&source, &taken, &world.root);
+                // It takes a while to copy the last one.
+                fs::File::create(&source).unwrap().set_len(256 << 20).unwrap();
+                let (taken, root) = (&taken, &world.root);
                 scope.spawn(move || {
-                    let slow = fs::File::options().write(true).open(source).unwrap();
-                    let copies = fs::read_dir(root).unwrap().flatten().map(|one| one.path());
-                    let copies = copies.into_iter().find(|path| crate::fs::is_temp_name(path.file_name().unwrap()));
-                    let shut = copies.unwrap();
+                    let is_copies = |path: &PathBuf| crate::fs::is_temp_name(path.file_name().unwrap());
+                    let copies = || fs::read_dir(root).unwrap().flatten().map(|one| one.path()).find(is_copies);
+                    let since = std::time::Instant::now();
+                    let waits = || assert!(since.elapsed() < std::time::Duration::from_secs(60), "nothing is copied");
+                    let shut = loop {
+                        match copies() {
+                            Some(shut) => break shut,
+                            None => waits(),
+                        }
+                    };
                     assert_eq!(fs::metadata(&shut).unwrap().permissions().mode() & 0o7777, 0o300);
                     // Whose it is may list it all the same, unless a recorder keeps them off.
                     fs::set_permissions(&shut, fs::Permissions::from_mode(0o700)).unwrap();
-                    let place = fs::read_dir(&shut).unwrap().next().unwrap().unwrap().path();
+                    let place = loop {
+                        match fs::read_dir(&shut).unwrap().next() {
+                            Some(place) if place.as_ref().unwrap().path().join("1").exists() => {
+                                break place.unwrap().path();
+                            }
+                            _ => waits(),
+                        }
+                    };
                     let copy = fs::File::options().write(true).open(place.join("0")).unwrap();
                     *taken.lock().unwrap() = Some(copy);
-                    drop(slow);
                 });
             };
             let note = world.state.join("sets/c1.tmp");

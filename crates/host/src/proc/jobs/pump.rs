@@ -283,8 +283,10 @@ impl Pump {
         if !self.set_aside.is_empty() {
             exited.set_aside = std::mem::take(&mut self.set_aside);
         }
-        if !exited.set_aside.is_empty() {
-            self.job.note(Noted::SetAside(&exited.set_aside));
+        let told = lock(&self.job.inside).exited.as_ref().map(|exited| exited.set_aside.clone()).unwrap_or_default();
+        let new: Vec<String> = exited.set_aside.iter().filter(|name| !told.contains(name)).cloned().collect();
+        if !new.is_empty() {
+            self.job.note(Noted::SetAside(&new));
         }
         if let Some(recorder) = self.job.recorded_by().filter(|_| !exited.handled.is_empty()) {
             recorder.tell_handled(&exited.handled);
