@@ -53,18 +53,21 @@ impl Scene {
             return None;
         }
         let command = format!("command={command}");
-        let words = ["call", "bash", &command, "--unsafe"];
+        let ran = self.raced_call(&["call", "bash", &command, "--unsafe"], others)?;
+        Some((String::from_utf8_lossy(&ran.stdout).into_owned(), ran.status.code()))
+    }
+
+    fn raced_call(&self, words: &[&str], others: impl FnOnce()) -> Option<std::process::Output> {
         let options = ["-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:delay_enter=300000"];
         let (root, state) = (self.root.path(), self.state.path());
-        let ran = std::thread::scope(|scope| {
-            let ran = scope.spawn(|| answered(root, state, &options, &words));
+        std::thread::scope(|scope| {
+            let ran = scope.spawn(|| answered(root, state, &options, words));
             while !ran.is_finished() && !self.is_under_way() {
                 std::thread::yield_now();
             }
             others();
             ran.join().expect("it ends")
-        })?;
-        Some((String::from_utf8_lossy(&ran.stdout).into_owned(), ran.status.code()))
+        })
     }
 
     fn undo(&self) -> bool {
@@ -137,6 +140,30 @@ fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
         // What was applied after all is the command's alone.
         assert!(scene.undo() && scene.text("other/a") == "a\n");
     }
+}
+
+/// The same of an undo that is taken back.
+#[test]
+fn what_others_write_to_a_directory_that_came_back_and_goes_again_is_kept() {
+    let scene = Scene::new("mkdir d; echo a > d/a; echo z > z");
+    let Some((said, code)) = scene.raced("rm -rf d; echo new > z", || {}) else { return };
+    assert_eq!(code, Some(0), "{said}");
+    let others = || {
+        let since = Instant::now();
+        while !scene.at("d/a").exists() {
+            assert!(since.elapsed() < Duration::from_secs(60), "it never stood there");
+        }
+        fs::write(scene.at("d/t"), "t").expect("written");
+        append(&scene.at("z"));
+    };
+    let Some(undone) = scene.raced_call(&["undo", "--unsafe"], others) else { return };
+    let said = String::from_utf8_lossy(&undone.stderr);
+    assert_eq!((undone.status.code(), scene.text("z")), (Some(1), "new\nothers\n".into()), "{said}");
+    let lies = said.split_once("what they wrote to ").and_then(|(_, rest)| rest.split_once(" lies in "));
+    let (_, place) = lies.unwrap_or_else(|| panic!("{said}"));
+    let place = place.lines().next().expect("a line");
+    assert_eq!(fs::read_to_string(Path::new(place).join("t")).expect("kept"), "t", "{said}");
+    assert!(!scene.at("d").exists());
 }
 
 /// A link of the command's stood there, where others put a directory in that moment.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use nika_contract::{Kind, ToolError, code};
 use rustix::fs::{AtFlags, OFlags, RenameFlags, fstat, renameat_with, statat};
 
+use super::aside::take;
 use super::sides::ITSELF;
 use super::stage::{Stage, names_in};
 use super::sweep::remove_tree;
@@ -19,32 +20,55 @@ use crate::moves::{Act, Step};
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
 
 /// Looks for it in what `steps` moved into the root and back. A copy goes with its place in the root, so the layer gets what
-/// others left of it: where it cannot, the copy has to stay.
+/// others left of it: where it cannot, the copy has to stay. What was put together by hand nobody looks at again, so it is kept
+/// where it can be read. Of both the error says where it lies.
 pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) -> Result<(), ToolError> {
+    let mut apart = Vec::new();
     for changes in layers {
         let moved: HashSet<&Path> = changes.moves.iter().map(|one| &*one.path).collect();
         let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
         let came = |step: &&Step| matches!(step.act, Act::Put | Act::Swap) && moved.contains(&*step.target);
         for step in steps.iter().filter(came) {
-            let Ok((above, name)) = parent_as_owner(&step.source) else { continue };
-            let Ok(ours) = open_as_owner(&above, name.as_ref(), DIRECTORY) else { continue };
-            let stands = files.look_as_owner(&step.target, DIRECTORY).ok();
-            let mut theirs = Vec::new();
-            look(&known, (&ours, stands.as_ref()), &step.target, 0, &mut theirs);
+            let theirs = of_others(files, &known, step);
             if theirs.is_empty() {
                 continue;
             }
-            if step.source != changes.inside(&step.target) {
-                changes.take_over(step).map_err(|error| {
-                    let (target, source) = (step.target.display(), step.source.display());
-                    let message = format!("what others wrote to {target} as it was applied lies in {source}: {error}");
-                    ToolError::new(code::WRITE_FAILED, message)
-                })?;
-            }
+            let is_copy = step.source != changes.inside(&step.target);
+            let lies = match (changes.by_hand, is_copy) {
+                (true, _) => Some(set_apart(files, step)),
+                (false, true) => {
+                    changes.take_over(step).err().map(|error| format!("{}: {error}", step.source.display()))
+                }
+                (false, false) => None,
+            };
+            apart.extend(lies.map(|lies| format!("what they wrote to {} lies in {lies}", step.target.display())));
             changes.layer.tried.others(&step.target, theirs);
         }
     }
-    Ok(())
+    if apart.is_empty() {
+        return Ok(());
+    }
+    let message = format!("others changed the same as it was applied; {}", apart.join("; "));
+    Err(ToolError::new(code::CHANGED_SINCE_READ, message))
+}
+
+fn of_others(files: &Workspace, known: &HashMap<&Path, &Entry>, step: &Step) -> Vec<PathBuf> {
+    let mut theirs = Vec::new();
+    let opened =
+        parent_as_owner(&step.source).and_then(|(above, name)| open_as_owner(&above, name.as_ref(), DIRECTORY));
+    if let Ok(ours) = opened {
+        let stands = files.look_as_owner(&step.target, DIRECTORY).ok();
+        look(known, (&ours, stands.as_ref()), &step.target, 0, &mut theirs);
+    }
+    theirs
+}
+
+fn set_apart(files: &Workspace, step: &Step) -> String {
+    let to = files.state().join("spill").join(format!("others{}", temp_name()));
+    match take(&step.source, &to) {
+        Ok(_) => to.display().to_string(),
+        Err(error) => format!("{}: {error}", step.source.display()),
+    }
 }
 
 impl Changes<'_> {
