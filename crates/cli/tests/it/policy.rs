@@ -1,6 +1,7 @@
 //! `nika policy`: commands judged and not run.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -269,4 +270,27 @@ fn what_belongs_to_no_command_is_judged_by_itself() {
     }
     assert_eq!(judged("/bin/rm a.txt", &["--mode", "workspace", "--deny", "exec(rm *)"]), "deny");
     assert_eq!(judged("ls", &["--deny", "tool(bash)"]), "deny");
+}
+
+/// Each process is another to itself: what these links lead to is not what they lead the program to that judges.
+#[test]
+fn links_of_proc_lead_a_command_nobody_knows_where() {
+    let world = world().file("shadow", "x\n").file(".git/hooks/a", "x\n");
+    symlink("/proc/self/cwd", world.root().join("q")).expect("a link");
+    let root = world.root();
+    let through = format!("cd /etc; cat {}/q/shadow", root.display());
+    let commands = [
+        "cd /etc && cat /proc/self/cwd/shadow",
+        "(cd /etc; cat < /proc/thread-self/cwd/shadow)",
+        "cd ~; grep -r x /proc/self/cwd/",
+        "cd /etc && cd /proc/self/cwd && cat shadow",
+        "cd .git/hooks; echo x > /proc/self/cwd/pre-commit",
+        "cd .. && rm /proc/self/cwd/shadow",
+        "cat /proc/self/fd/3",
+        &through,
+    ];
+    for command in commands {
+        let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        ran.exits(3).complains("outside");
+    }
 }

@@ -8,6 +8,7 @@ mod calls;
 mod calm;
 mod code;
 mod declared;
+mod descriptors;
 mod dropped;
 mod expansions;
 mod fetched;
@@ -55,6 +56,7 @@ use super::words::{Output, Start, Value};
 
 use arrays::{Arrays, is_keyed};
 use calls::Functions;
+use descriptors::Descriptors;
 use dropped::READONLY;
 use fetched::Fetched;
 use given::Given;
@@ -156,6 +158,7 @@ pub(super) struct Walker<'a> {
     names: Names,
     /// What came from the network.
     fetched: Fetched,
+    descriptors: Descriptors,
     /// A variable holds what was read from a secret.
     secret_held: bool,
     /// Files that the redirections of the pipeline empty before it begins.
@@ -241,6 +244,7 @@ impl<'a> Walker<'a> {
                 searched: Vec::new(),
             },
             fetched: Fetched::default(),
+            descriptors: Descriptors::default(),
             secret_held: false,
             emptied: Vec::new(),
             written: Rc::default(),

@@ -77,9 +77,18 @@ impl Workspace {
         Err(ToolError::new(code::OUT_OF_BOUNDS, format!("'{text}' goes through too many links")))
     }
 
-    /// The path with the link followed at which it stops, where it stops at one.
+    /// The path with the link followed at which it stops, where it stops at one. A link of `/proc` is another to each process
+    /// that looks, so nobody knows where it leads a command.
     fn behind_its_link(&self, path: &Path) -> Option<PathBuf> {
-        let (link, target) = path.ancestors().find_map(|above| Some((above, self.target(above)?)))?;
+        let is_known =
+            |link: &OwnedFd| rustix::fs::fstatfs(link).is_ok_and(|fs| fs.f_type != rustix::fs::PROC_SUPER_MAGIC);
+        let target = |above| {
+            let link = self.reach(above, OFlags::NOFOLLOW).ok()?;
+            let target = readlinkat(&link, "", Vec::new()).ok()?.into_bytes();
+            Some(is_known(&link).then(|| PathBuf::from(OsString::from_vec(target))))
+        };
+        let (link, target) = path.ancestors().find_map(|above| Some((above, target(above)?)))?;
+        let target = target?;
         let rest = path.strip_prefix(link).ok()?;
         let behind = link.parent()?.join(target);
         Some(if rest.as_os_str().is_empty() { behind } else { behind.join(rest) })

@@ -87,6 +87,11 @@ impl<'a> Walker<'a> {
             Some(text) => input::is_device(text) && !is_sink(Path::new(text)),
             None => false,
         };
+        let from = arg.exact().filter(|_| dup).and_then(|text| text.trim_end_matches('-').parse().ok());
+        if self.descriptors.note(redirect, from) {
+            let why = "an input comes under the number of an output, by whose name its file is written";
+            facts.push(Fact::Opaque(why.to_owned()));
+        }
         if dup {
             match arg.exact() {
                 Some(text) if text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()) => {
