@@ -107,9 +107,12 @@ fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
     let apart = tempfile::tempdir_in("/dev/shm").ok();
     let states = [Some(tempfile::tempdir().expect("a directory")), apart];
     for state in states.into_iter().flatten() {
-        let scene =
-            Scene::with(state, "mkdir -p deps/sub other; echo x > deps/x; echo s > deps/sub/s; echo a > other/a");
-        let command = "rm -rf deps other; mkdir -p anew deps/sub deps/new other; echo 1 > anew/1; echo n > deps/n; echo k > deps/k; echo n > other/n";
+        let scene = Scene::with(
+            state,
+            "mkdir -p deps/sub other; echo x > deps/x; echo s > deps/sub/s; echo a > other/a; ln -s a deps/l",
+        );
+        let command = "rm -rf deps other; mkdir -p anew deps/sub deps/new other; for n in 1 2 3; do echo $n > anew/$n; done; ln -s a deps/l
+            echo n > deps/n; echo k > deps/k; echo n > other/n";
         let others = || {
             append(&scene.at("deps/x"));
             let since = Instant::now();
@@ -120,19 +123,19 @@ fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
             for (name, text) in [("deps/t", "t"), ("deps/sub/t", "st"), ("deps/new/t", "nt"), ("anew/t", "at")] {
                 fs::write(scene.at(name), text).expect("written");
             }
-            scene.does("mkdir deps/d; echo d > deps/d/d");
+            scene.does("mkdir deps/d; echo d > deps/d/d; chmod 777 anew/2; rm anew/3; ln -sfn b deps/l");
         };
         let Some((said, code)) = scene.raced(command, others) else { return };
         assert_eq!(code, Some(1), "{said}");
         assert_eq!(["deps/x", "deps/sub/s"].map(|name| scene.text(name)), ["x\nothers\n", "s\n"], "{said}");
         let names: Vec<String> = tree(scene.root.path()).into_keys().collect();
-        assert_eq!(names, ["deps", "deps/sub", "deps/sub/s", "deps/x", "other", "other/n"], "{said}");
+        assert_eq!(names, ["deps", "deps/l", "deps/sub", "deps/sub/s", "deps/x", "other", "other/n"], "{said}");
         let line =
             said.lines().find(|line| line.starts_with("[not applied, as others changed it meanwhile: anew, deps;"));
         let line = line.unwrap_or_else(|| panic!("{said}"));
         let (_, lies) = line.split_once("the command's version lies in ").expect("where");
         let (place, theirs) = lies.split_once(", with what others wrote to it as it was applied: ").expect("what");
-        assert_eq!(theirs, "anew/t, deps/d, deps/n, deps/new/t, deps/sub/t, deps/t]", "{said}");
+        assert_eq!(theirs, "anew/2, anew/3, anew/t, deps/d, deps/l, deps/n, deps/new/t, deps/sub/t, deps/t]", "{said}");
         let kept = |name: &str| fs::read_to_string(Path::new(place).join(name)).unwrap_or_default();
         let of_others = ["anew/t", "deps/t", "deps/sub/t", "deps/new/t", "deps/d/d", "deps/n"].map(kept);
         assert_eq!(of_others, ["at", "t", "st", "nt", "d\n", "n\nothers\n"], "{said}");
@@ -154,6 +157,7 @@ fn what_others_write_to_a_directory_that_came_back_and_goes_again_is_kept() {
             assert!(since.elapsed() < Duration::from_secs(60), "it never stood there");
         }
         fs::write(scene.at("d/t"), "t").expect("written");
+        append(&scene.at("d/a"));
         append(&scene.at("z"));
     };
     let Some(undone) = scene.raced_call(&["undo", "--unsafe"], others) else { return };
@@ -162,7 +166,8 @@ fn what_others_write_to_a_directory_that_came_back_and_goes_again_is_kept() {
     let lies = said.split_once("what they wrote to ").and_then(|(_, rest)| rest.split_once(" lies in "));
     let (_, place) = lies.unwrap_or_else(|| panic!("{said}"));
     let place = place.lines().next().expect("a line");
-    assert_eq!(fs::read_to_string(Path::new(place).join("t")).expect("kept"), "t", "{said}");
+    let kept = |name: &str| fs::read_to_string(Path::new(place).join(name)).expect("kept");
+    assert_eq!((kept("t"), kept("a")), ("t".into(), "a\nothers\n".into()), "{said}");
     assert!(!scene.at("d").exists());
 }
 

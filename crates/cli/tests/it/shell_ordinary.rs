@@ -51,6 +51,12 @@ const CLOSED: &[(&str, &str)] = &[
     ("mkdir -p d/z; echo a > d/a; echo b > d/z/b; chmod 300 d/z", "chmod -R u+rwx d; rm -rf d"),
     ("mkdir -p d/z; echo b > d/z/b; chmod 444 d/z", "chmod -R u+rwx d; rm -rf d; mkdir d; echo n > d/n"),
     ("mkdir z; echo a > z/a; chmod 000 z", "chmod 700 z; echo b >> z/a; echo c > z/c; chmod 000 z"),
+    ("mkdir d; ln -s a d/l; chmod 000 d", "chmod 700 d; ln -sfn b d/l; chmod 000 d"),
+    // What is closed behind the command's back.
+    (
+        "mkdir -p d/e; echo o > d/e/o; echo p > d/e/p",
+        "cd d/e && chmod 000 .. && echo n > o && echo q > q && rm p && ln -s q l",
+    ),
     (
         "mkdir -p z/y/x; echo a > z/y/x/a; ln -s a z/y/l; chmod 000 z/y/x z/y; chmod 100 z",
         "chmod -R u+rwx z; rm -rf z/y/x; mkdir z/n; chmod 000 z",

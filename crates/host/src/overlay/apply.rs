@@ -387,7 +387,8 @@ impl Locked<'_> {
         }
         if done.is_err() {
             self.note_back(layers, &intent.steps);
-            if let Err(error) = theirs::note(self.files(), layers, &intent.steps) {
+            if let Err((error, kept)) = theirs::note(self.files(), layers, &intent.steps) {
+                copied.iter().flatten().for_each(|place| stage::remove_but(place, &kept));
                 intent.scratch.clear();
                 self.end(&file, &intent, Vec::new());
                 return Err(error.into());

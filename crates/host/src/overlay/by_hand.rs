@@ -111,6 +111,9 @@ impl Changes<'_> {
         }
         let what = if was.is_some() { What::Changed } else { What::Created };
         self.note(path, what, kind_new, (bytes.len() as u64, mode), was.as_ref());
+        if let (Some(entry), Ok(now)) = (self.entries.last_mut(), rustix::fs::lstat(&at)) {
+            entry.now = Some(Stamp::from(&now));
+        }
         if !self.is_part(path) {
             let act = if was.is_some() { Act::Swap } else { Act::Put };
             self.moves.push(Move { path: path.to_path_buf(), act, emptied: was_dir });

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
 use nika_guard::{Permit, classify};
-use rustix::fs::{AtFlags, CWD, OFlags, fstat, linkat, lstat, renameat, unlinkat};
+use rustix::fs::{AtFlags, CWD, OFlags, fstat, linkat, renameat, unlinkat};
 use rustix::path::Arg;
 
 use super::marks::by_handle;
@@ -111,7 +111,8 @@ fn comes(entry: &&Entry) -> bool {
 
 /// Names that the command gave to files of the root, and that are files of their own after all.
 pub(super) fn copies(changes: &Changes<'_>) -> Vec<PathBuf> {
-    let inode = |path: &Path| lstat(path).ok().map(|stat| (stat.st_dev, stat.st_ino));
+    let root = &changes.layer.root;
+    let inode = |path: &Path| fstat(beneath(root, path)?).ok().map(|stat| (stat.st_dev, stat.st_ino));
     let of = |entry: &Entry| Some(changes.copies.get(&entry.now?.inode())?.0.clone());
     let put = changes.entries.iter().filter(comes);
     let apart = put.filter(|entry| of(entry).is_some_and(|of| inode(&of) != inode(&entry.path)));

@@ -42,6 +42,15 @@ pub(super) fn remove(place: &Path) {
     remove_tree(above(place));
 }
 
+/// The same of all that is not one of these copies.
+pub(super) fn remove_but(place: &Path, kept: &[PathBuf]) {
+    if !kept.iter().any(|copy| copy.starts_with(place)) {
+        return remove(place);
+    }
+    let all = std::fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.path());
+    all.filter(|copy| !kept.contains(copy)).for_each(|copy| remove_tree(&copy));
+}
+
 fn above(place: &Path) -> &Path {
     place.parent().unwrap_or(place)
 }

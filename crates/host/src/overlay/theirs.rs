@@ -2,28 +2,28 @@
 //! It is no part of what the command left, so the directory is left out with it, and what is of others in it is told.
 
 use std::collections::{HashMap, HashSet};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Kind, ToolError, code};
-use rustix::fs::{AtFlags, OFlags, RenameFlags, fstat, renameat_with, statat};
+use rustix::fs::{Mode, OFlags, RenameFlags, Stat, fstat, open, readlinkat, renameat_with};
 
 use super::aside::take;
 use super::sides::ITSELF;
 use super::stage::{Stage, names_in};
 use super::sweep::remove_tree;
-use super::walk::{MAX_DEPTH, kind};
+use super::walk::{MAX_DEPTH, bits, kind};
 use super::{Changes, Entry, What};
-use crate::fs::{Stamp, Workspace, look_as_owner, open_as_owner, parent_as_owner, temp_name, with_rights};
+use crate::fs::{Stamp, Workspace, look_as_owner, move_as_owner, open_as_owner, parent_as_owner, temp_name};
 use crate::moves::{Act, Step};
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
 
 /// Looks for it in what `steps` moved into the root and back. A copy goes with its place in the root, so the layer gets what
 /// others left of it: where it cannot, the copy has to stay. What was put together by hand nobody looks at again, so it is kept
-/// where it can be read. Of both the error says where it lies.
-pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) -> Result<(), ToolError> {
-    let mut apart = Vec::new();
+/// where it can be read. Of both the error says where it lies, and which of these are copies.
+pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) -> Result<(), (ToolError, Vec<PathBuf>)> {
+    let (mut apart, mut copies) = (Vec::new(), Vec::new());
     for changes in layers {
         let moved: HashSet<&Path> = changes.moves.iter().map(|one| &*one.path).collect();
         let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
@@ -36,12 +36,17 @@ pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) ->
             let is_copy = step.source != changes.inside(&step.target);
             let lies = match (changes.by_hand, is_copy) {
                 (true, _) => Some(set_apart(files, step)),
-                (false, true) => {
-                    changes.take_over(step).err().map(|error| format!("{}: {error}", step.source.display()))
-                }
+                (false, true) => changes.take_over(step).err().map(|error| Err((step.source.clone(), error))),
                 (false, false) => None,
             };
-            apart.extend(lies.map(|lies| format!("what they wrote to {} lies in {lies}", step.target.display())));
+            let target = step.target.display();
+            apart.extend(lies.map(|lies| match lies {
+                Ok(place) => format!("what they wrote to {target} lies in {}", place.display()),
+                Err((place, why)) => {
+                    copies.push(place.clone());
+                    format!("what they wrote to {target} lies in {}: {why}", place.display())
+                }
+            }));
             changes.layer.tried.others(&step.target, theirs);
         }
     }
@@ -49,26 +54,27 @@ pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) ->
         return Ok(());
     }
     let message = format!("others changed the same as it was applied; {}", apart.join("; "));
-    Err(ToolError::new(code::CHANGED_SINCE_READ, message))
+    Err((ToolError::new(code::CHANGED_SINCE_READ, message), copies))
 }
 
 fn of_others(files: &Workspace, known: &HashMap<&Path, &Entry>, step: &Step) -> Vec<PathBuf> {
-    let mut theirs = Vec::new();
     let opened =
         parent_as_owner(&step.source).and_then(|(above, name)| open_as_owner(&above, name.as_ref(), DIRECTORY));
-    if let Ok(ours) = opened {
-        let stands = files.look_as_owner(&step.target, DIRECTORY).ok();
-        look(known, (&ours, stands.as_ref()), &step.target, 0, &mut theirs);
-    }
-    theirs
+    let Ok(ours) = opened else { return Vec::new() };
+    let mut look = Look { known, seen: HashSet::new(), theirs: Vec::new() };
+    let stands = files.look_as_owner(&step.target, DIRECTORY).ok();
+    look.within(&ours, stands.as_ref(), &step.target, 0);
+    let is_below = |path: &&&Path| path.starts_with(&step.target) && ***path != *step.target;
+    let gone = known.keys().filter(is_below).filter(|path| !look.seen.contains(**path));
+    let gone = gone.filter(|path| known[**path].what != What::Deleted).map(|path| path.to_path_buf());
+    look.theirs.extend(gone);
+    look.theirs
 }
 
-fn set_apart(files: &Workspace, step: &Step) -> String {
+/// Where it lies then; or where it lies still, and why.
+fn set_apart(files: &Workspace, step: &Step) -> Result<PathBuf, (PathBuf, std::io::Error)> {
     let to = files.state().join("spill").join(format!("others{}", temp_name()));
-    match take(&step.source, &to) {
-        Ok(_) => to.display().to_string(),
-        Err(error) => format!("{}: {error}", step.source.display()),
-    }
+    take(&step.source, &to).map(|_| to).map_err(|error| (step.source.clone(), error))
 }
 
 impl Changes<'_> {
@@ -76,56 +82,77 @@ impl Changes<'_> {
     fn take_over(&self, step: &Step) -> std::io::Result<()> {
         let at = self.inside(&step.target);
         let (above, name) = parent_as_owner(&at)?;
-        let copy = temp_name();
-        let reading = open_as_owner(&above, ".".as_ref(), OFlags::DIRECTORY)?;
-        Stage::within(reading, None).copy(&step.source, copy.as_ref())?;
-        with_rights(&above, || renameat_with(&above, &*copy, &above, name, RenameFlags::EXCHANGE))?;
-        remove_tree(&at.with_file_name(copy));
-        Ok(())
+        let apart = self.layer.dir.join(temp_name());
+        let top = open(&self.layer.dir, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let copied = Stage::within(top, None).copy(&step.source, apart.file_name().unwrap_or_default());
+        let taken = copied.and_then(|()| {
+            let (dir, copy) = parent_as_owner(&apart)?;
+            move_as_owner((&dir, copy), (&above, name), |(dir, copy), (above, name)| {
+                renameat_with(dir, copy, above, name, RenameFlags::EXCHANGE)
+            })?;
+            Ok(())
+        });
+        // What the layer had; or a part of a copy, on a full disk.
+        remove_tree(&apart);
+        taken
     }
 }
 
-/// Looks at a directory of the command's; `stands`: the one that is there again.
-fn look(
-    known: &HashMap<&Path, &Entry>,
-    (ours, stands): (&OwnedFd, Option<&OwnedFd>),
-    at: &Path,
-    depth: usize,
-    theirs: &mut Vec<PathBuf>,
-) {
-    let names = open_as_owner(ours, ".".as_ref(), OFlags::DIRECTORY).and_then(names_in);
-    let Ok(names) = names else { return theirs.push(at.to_path_buf()) };
-    for name in names {
-        let path = at.join(&name);
-        let entry = known.get(&*path).copied();
-        let stood = stands.and_then(|stands| look_as_owner(stands, name.as_ref(), ITSELF).ok());
-        let Ok(now) = with_rights(ours, || statat(ours, &*name, AtFlags::SYMLINK_NOFOLLOW)) else { continue };
-        // Of a directory or a link that is as it was there is no entry.
-        let is_as_it_was = entry.is_none() && stood.as_ref().and_then(kind_of) == kind(&now);
-        match kind(&now) {
-            Some(Kind::Directory) if is_as_it_was || entry.is_some() && depth < MAX_DEPTH => {
-                match open_as_owner(ours, name.as_ref(), DIRECTORY) {
-                    Ok(inner) => look(known, (&inner, stood.as_ref()), &path, depth + 1, theirs),
-                    Err(_) => theirs.push(path),
+/// A look at a directory of the command's.
+struct Look<'a> {
+    /// What is known of what the command left in it.
+    known: &'a HashMap<&'a Path, &'a Entry>,
+    seen: HashSet<PathBuf>,
+    theirs: Vec<PathBuf>,
+}
+
+impl Look<'_> {
+    /// `stands`: the directory that is in its place again. Of what is as it was in that the command has no entry.
+    fn within(&mut self, ours: &OwnedFd, stands: Option<&OwnedFd>, at: &Path, depth: usize) {
+        let names = open_as_owner(ours, ".".as_ref(), OFlags::DIRECTORY).and_then(names_in);
+        let Ok(names) = names else { return self.theirs.push(at.to_path_buf()) };
+        for name in names {
+            let path = at.join(&name);
+            let opened = open_as_owner(ours, name.as_ref(), ITSELF).and_then(|it| Ok((fstat(&it)?, it)));
+            let Ok((now, itself)) = opened else { continue };
+            let stood = stands.and_then(|stands| look_as_owner(stands, name.as_ref(), ITSELF).ok());
+            let is_as_left = match self.known.get(&*path) {
+                Some(entry) => is_as_left(entry, &now),
+                None => stood.as_ref().is_some_and(|stood| is_as_it_was(stood, (&itself, &now))),
+            };
+            match kind(&now) {
+                _ if !is_as_left => self.theirs.push(path.clone()),
+                Some(Kind::Directory) if depth < MAX_DEPTH => {
+                    self.within(&itself, stood.as_ref(), &path, depth + 1);
                 }
+                Some(Kind::Directory) => self.theirs.push(path.clone()),
+                _ => {}
             }
-            Some(Kind::Link) if is_as_it_was => {}
-            Some(_) if entry.is_some_and(|entry| is_as_left(entry, &Stamp::from(&now))) => {}
-            _ => theirs.push(path),
+            self.seen.insert(path);
         }
     }
 }
 
-fn kind_of(itself: &OwnedFd) -> Option<Kind> {
-    kind(&fstat(itself.as_fd()).ok()?)
-}
-
-/// Whether a file or link is as the command left it, or a copy of that.
-fn is_as_left(entry: &Entry, now: &Stamp) -> bool {
+/// Whether it is as the command left it, or a copy of that.
+fn is_as_left(entry: &Entry, now: &Stat) -> bool {
     let content = |stamp: &Stamp| {
         let [_, content @ ..] = stamp.as_numbers();
         content
     };
-    // Of what was put by hand nobody looked what it became.
-    entry.now.as_ref().map_or(entry.what != What::Deleted, |left| content(left) == content(now))
+    let is_dir = entry.kind == Kind::Directory;
+    entry.what != What::Deleted
+        && kind(now) == Some(entry.kind)
+        && (entry.kind == Kind::Link || entry.mode.is_none_or(|mode| mode == bits(now)))
+        && (is_dir || entry.now.as_ref().is_none_or(|left| content(left) == content(&Stamp::from(now))))
+}
+
+/// The same of a directory or a link that is in both.
+fn is_as_it_was(stood: &OwnedFd, (itself, now): (&OwnedFd, &Stat)) -> bool {
+    let Ok(was) = fstat(stood) else { return false };
+    let target = |link: &OwnedFd| readlinkat(link, "", Vec::new()).ok();
+    match (kind(&was), kind(now)) {
+        (Some(Kind::Directory), Some(Kind::Directory)) => bits(&was) == bits(now),
+        (Some(Kind::Link), Some(Kind::Link)) => target(stood) == target(itself),
+        _ => false,
+    }
 }

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, Stat, StatxFlags
 use rustix::io::Errno;
 
 use super::moves::Move;
-use super::sides::{READ, content};
+use super::sides::{ITSELF, READ, content};
 use super::{Layer, marks};
 pub(super) use crate::fs::kind_of as kind;
 use crate::fs::{Stamp, errno, look_as_owner, open_as_owner, reopen_as_owner, stat_as_owner};
@@ -407,8 +407,11 @@ impl Walk<'_> {
             return Ok(false);
         }
         if kind(now) == Some(Kind::Link) {
-            let target = |dir| rustix::fs::readlinkat(dir, name, Vec::new()).map_err(|error| failed(path, error));
-            return Ok(target(up)? == target(low)?);
+            let name = Path::new(OsStr::from_bytes(name.as_bytes()));
+            let target = |link: rustix::io::Result<OwnedFd>| {
+                link.and_then(|link| rustix::fs::readlinkat(link, "", Vec::new())).map_err(|error| failed(path, error))
+            };
+            return Ok(target(open_as_owner(up, name, ITSELF))? == target(look_as_owner(low, name, ITSELF))?);
         }
         let name = Path::new(OsStr::from_bytes(name.as_bytes()));
         // One that cannot be read counts as changed: both are kept apart then.

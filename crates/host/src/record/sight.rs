@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat,
-    openat2, readlink, readlinkat, statat,
+    CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat, openat2,
+    readlink, readlinkat,
 };
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
@@ -128,7 +128,7 @@ impl Sight {
             if in_a_root
                 && !self.files.is_own_state(path)
                 && let Ok(Some(found)) = self.at(path)
-                && statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| stat.st_ino == inode)
+                && stat_as_owner(&found.dir, &found.name).is_ok_and(|stat| stat.st_ino == inode)
             {
                 return Seen::Inside(found);
             }
@@ -150,7 +150,7 @@ impl Sight {
     pub(super) fn is_shared(&self, found: &Found) -> bool {
         let theirs = |slash: &OwnedFd| {
             let above = found.path.parent()?;
-            let parent = beneath_as_owner(slash, above).ok()?;
+            let parent = beneath_as_owner(slash, above.as_os_str().as_bytes()).ok()?;
             self.ours(End::Entry { parent, name: found.name.clone() }).ok()
         };
         matches!(self.slash.get().and_then(theirs), Some(Seen::Inside(theirs)) if theirs.path == found.path)
@@ -169,16 +169,16 @@ impl Sight {
         for _ in 0..MAX_LINKS {
             let (above, name) = match split(&full) {
                 Some((above, name)) => (above.to_vec(), name.to_vec()),
-                None => return Ok(End::Handle(beneath(slash, &full)?)),
+                None => return Ok(End::Handle(beneath_as_owner(slash, &full)?)),
             };
-            let parent = match beneath(slash, &above) {
+            let parent = match beneath_as_owner(slash, &above) {
                 Ok(parent) => parent,
                 // Through `/proc`: what is `self` to the process is not what it is to us.
                 Err(Errno::LOOP | Errno::NOENT) => return self.walk(thread, &full, follows),
                 Err(error) => return Err(error.into()),
             };
             let follows = follows || full.last() == Some(&b'/');
-            match readlinkat(&parent, OsStr::from_bytes(&name), Vec::new()) {
+            match pointed(&parent, OsStr::from_bytes(&name)) {
                 Ok(_) if follows && is_proc(&parent) => return self.walk(thread, &full, true),
                 Ok(target) if follows => {
                     let target = target.into_bytes();
@@ -301,11 +301,19 @@ impl Sight {
 
 const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
+/// Where a link points.
+fn pointed(dir: &OwnedFd, name: &OsStr) -> Result<CString, Errno> {
+    match readlinkat(dir, name, Vec::new()) {
+        Err(Errno::ACCESS) => readlinkat(look_as_owner(dir, name.as_ref(), PATH | OFlags::NOFOLLOW)?, "", Vec::new()),
+        other => other,
+    }
+}
+
 /// As [`beneath`], whatever rights the directories on the way have.
-fn beneath_as_owner(slash: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
-    match beneath(slash, path.as_os_str().as_bytes()) {
+fn beneath_as_owner(slash: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
+    match beneath(slash, path) {
         Err(Errno::ACCESS) => {
-            let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
+            let path = CString::new(path).map_err(|_| Errno::INVAL)?;
             let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
             owner::opened(|| openat2(slash, &*path, PATH, Mode::empty(), resolve))
         }

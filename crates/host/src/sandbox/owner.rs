@@ -36,10 +36,14 @@ pub(crate) fn opened(open: impl Fn() -> Result<OwnedFd>) -> Result<OwnedFd> {
     drop(there);
     let file = match map_own(pid).is_ok() && rustix::io::write(&go_in, b"!").is_ok() {
         true => received(&here),
-        // It may wait for ever: another process that was begun just then has its end of the pipe, too.
-        false => kill_process(pid, Signal::KILL).map(|()| None)?,
+        false => {
+            // It may wait for ever: another process that was begun just then has its end of the pipe, too.
+            let _ = kill_process(pid, Signal::KILL);
+            None
+        }
     };
-    let ended = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()))?;
+    // Who ignores the ends of children has none to wait for.
+    let ended = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty())).ok().flatten();
     let code = ended.and_then(|(_, status)| status.exit_status()).unwrap_or_default();
     match (file, code) {
         (Some(file), _) => Ok(file),

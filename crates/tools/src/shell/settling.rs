@@ -108,7 +108,7 @@ impl<'a> Settling<'a> {
                 Foreseen::note(cx.session, cx.call, cx.permit.effects(), self.turned_out);
                 return Err(error);
             }
-            Err(error) if cx.cancel.is_cancelled() => return Err(error),
+            Err(error) if cx.cancel.is_cancelled() => return Err(self.with_left(error)),
             Err(error) => {
                 cx.undo.void();
                 self.keep(layers, &error)
@@ -250,6 +250,15 @@ impl<'a> Settling<'a> {
         settled.lines.push(format!("[{became}: {}{lies}]", error.message));
         settled.lines.extend(lost);
         settled
+    }
+
+    /// Says where that lies which was left out before nobody wanted the call any more.
+    fn with_left(&self, error: ToolError) -> ToolError {
+        let mut kept: Vec<PathBuf> =
+            self.left.iter().filter(|left| left.one.kept.is_some()).map(|left| self.place(left.at)).collect();
+        kept.dedup();
+        let lies = places("what others changed, too, lies in", &kept);
+        if lies.is_empty() { error } else { error.hint(lies) }
     }
 
     /// Says what was left out, and whether the call failed for that.
