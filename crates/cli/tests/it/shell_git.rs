@@ -43,6 +43,8 @@ fn repository() -> World {
         git(&world, words);
     }
     std::fs::write(world.root().join("a.txt"), "two\n").expect("written");
+    // What is in no commit would be pruned.
+    git(&world, &["hash-object", "-w", "a.txt"]);
     world
 }
 
@@ -84,6 +86,8 @@ fn on_a_terminal_git_runs_no_pager_and_no_filter_of_the_repository() {
 const RUNS: &[(&[&str], &str)] = &[
     (&["config", "diff.x.textconv", "./evil"], "diff"),
     (&["config", "diff.x.textconv", "./evil"], "log -p -1"),
+    (&["config", "diff.x.textconv", "./evil"], "commit --dry-run -v -a"),
+    (&["config", "gc.recentObjectsHook", "./evil"], "prune -n"),
     (&["config", "diff.x.command", "./evil"], "diff"),
     (&["config", "diff.external", "./evil"], "diff"),
     (&["config", "filter.x.clean", "./evil"], "status"),

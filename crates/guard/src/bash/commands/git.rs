@@ -93,7 +93,6 @@ const SETTINGS: &[&str] = &[
     "diff.renamelimit",
     "diff.renames",
     "diff.statgraphwidth",
-    "diff.submodule",
     "diff.wordregex",
     "diff.wserrorhighlight",
     "feature.manyfiles",
@@ -140,6 +139,8 @@ const VALUES: &[(&str, &[&str])] = &[
     ("core.fsmonitor", OFF),
     ("core.hookspath", &["/dev/null"]),
     ("diff.external", &[""]),
+    // `diff` starts git in the submodules.
+    ("diff.submodule", &["log", "short"]),
     // Any other name is that of a format which the configuration spells, perhaps with a look at signatures.
     ("format.pretty", &["oneline", "short", "medium", "full", "fuller", "reference", "email", "mboxrd", "raw"]),
     // `remerge` runs the drivers of merges.
@@ -174,9 +175,11 @@ fn globals(parsed: &Parsed, judge: &mut Judge<'_>) {
     // Files named by options are relative to `-C`.
     let base = base(parsed);
     if !base.is_empty() {
-        for (name, value) in parsed.opts.iter().skip(parsed.outer) {
-            if let (true, Some(file)) = (matches!(name.as_str(), "output" | "o" | "output-directory"), value) {
-                judge.write(&at(parsed, file));
+        for (_, value, does) in parsed.done().skip(parsed.outer) {
+            match (does, value) {
+                (Does::Read, Some(file)) => judge.read(&at(parsed, file)),
+                (Does::Write, Some(file)) => judge.write(&at(parsed, file)),
+                _ => {}
             }
         }
     }
@@ -240,6 +243,11 @@ fn at(parsed: &Parsed, arg: &Arg) -> Arg {
 /// A path that the command line does not write out.
 fn implied(parsed: &Parsed, path: &str, judge: &Judge<'_>) -> Arg {
     at(parsed, &Arg { word: Word::Exact(path.to_owned()), span: judge.span.clone() })
+}
+
+/// It reads the files that the operands name, wherever they are.
+fn files(parsed: &Parsed, judge: &mut Judge<'_>) {
+    parsed.operands.iter().for_each(|file| judge.read(&at(parsed, file)));
 }
 
 /// It reads the repository and the work tree.

@@ -30,11 +30,13 @@ pub(in super::super) const FINDINGS: &[Row] = &[Row {
     example: "git diff",
 }];
 
-/// Settings (`*` is the name of a driver), the subcommands that run them, and the options that it takes, if any do.
+/// Settings (`*` is the name of a driver), the subcommands that run them, and the options and the setting that it takes, if
+/// any do.
 struct Runs {
     keys: &'static str,
     subs: Subs,
     options: &'static str,
+    setting: &'static str,
 }
 
 enum Subs {
@@ -47,7 +49,14 @@ enum Subs {
 use Subs::{But, Of};
 
 const fn runs(keys: &'static str, subs: Subs, options: &'static str) -> Runs {
-    Runs { keys, subs, options }
+    Runs { keys, subs, options, setting: "" }
+}
+
+impl Runs {
+    /// The same, where the repository has this setting.
+    const fn set(self, setting: &'static str) -> Runs {
+        Runs { setting, ..self }
+    }
 }
 
 /// Never look at a file of the work tree, so that nothing has to be cleaned before it is compared.
@@ -62,6 +71,9 @@ const CLEANS: &str = "filter.*.clean filter.*.process hook.*.command hook.post-i
 
 const SHOWS: &str = "diff.*.command diff.*.textconv";
 
+/// Can make a merge again, to show what was changed in it.
+const REMERGES: &str = "log show whatchanged reflog stash range-diff diff-tree";
+
 const TABLE: &[Runs] = &[
     runs(CLEANS, But(UNLOOKING), ""),
     runs(CLEANS, Of("describe"), "dirty broken"),
@@ -71,15 +83,23 @@ const TABLE: &[Runs] = &[
     runs("tar.*.command", Of("archive"), "format o output"),
     runs(
         SHOWS,
-        Of("show diff diff-tree diff-index diff-files blame annotate stash range-diff format-patch whatchanged"),
+        Of(
+            "show diff diff-tree diff-index diff-files blame annotate stash range-diff format-patch whatchanged notes commit",
+        ),
         "",
     ),
     // An empty one cannot be pinned: git would try to run it.
     runs("diff.external", Of("diff diff-tree diff-index diff-files stash"), ""),
+    // A submodule is shown with `git diff`.
+    runs("diff.external", Of("log show whatchanged reflog format-patch"), "submodule"),
+    runs("diff.external", Of("log reflog"), super::read::PATCH).set("diff.submodule"),
+    runs("diff.external", Of("show whatchanged format-patch range-diff notes"), "").set("diff.submodule"),
     runs(SHOWS, Of("log reflog shortlog rev-list"), super::read::PATCH),
     runs(SHOWS, Of("log reflog shortlog rev-list"), "S G"),
     runs(SHOWS, Of("status"), "v verbose"),
-    runs("merge.*.driver", Of("log show whatchanged reflog stash range-diff"), "remerge-diff diff-merges"),
+    runs("merge.*.driver", Of(REMERGES), "remerge-diff diff-merges"),
+    runs("merge.*.driver", Of(REMERGES), "m").set("log.diffmerges"),
+    runs("gc.recentobjectshook", Of("prune"), ""),
     runs("core.alternaterefscommand", Of("rev-list"), "alternate-refs"),
     runs("clangformat.binary", Of("clang-format"), ""),
     runs("trailer.*.command trailer.*.cmd", Of("interpret-trailers"), ""),
@@ -111,7 +131,8 @@ pub(super) fn check(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some(repository) = repository(parsed, judge) else { return };
     let sub = sub(parsed);
     let given = |options: &str| options.is_empty() || own(parsed, options).is_some();
-    let rows = TABLE.iter().filter(|row| row.subs.have(sub) && given(row.options));
+    let is_set = |key: &str| key.is_empty() || signatures::set(parsed, &repository, |set, _| set == key);
+    let rows = TABLE.iter().filter(|row| row.subs.have(sub) && given(row.options) && is_set(row.setting));
     let verifies = signatures::READERS.verify(sub, parsed, &repository);
     let signed = if verifies { signatures::PROGRAMS } else { "" };
     let keys = rows.map(|row| row.keys).chain([signed]).flat_map(str::split_whitespace);
@@ -157,7 +178,7 @@ pub(in super::super) fn status(judge: &mut Judge<'_>) {
 /// The same of a subcommand without options, in the working directory.
 fn plain(sub: &str, judge: &mut Judge<'_>) {
     let Some(repository) = judge.site.repository(&judge.site.cwd) else { return };
-    let rows = TABLE.iter().filter(|row| row.subs.have(sub) && row.options.is_empty());
+    let rows = TABLE.iter().filter(|row| row.subs.have(sub) && row.options.is_empty() && row.setting.is_empty());
     led_by(&repository, false, judge);
     note(sub, &repository, rows.flat_map(|row| row.keys.split_whitespace()), judge);
 }
@@ -306,7 +327,8 @@ pub(super) mod tests {
         for (key, runs, rests) in [
             (
                 "diff.x.textconv",
-                "git diff|git show HEAD|git log -p|git log -S x|git blame a|git stash show -p|git diff --stat|git status -v",
+                "git diff|git show HEAD|git log -p|git log -S x|git blame a|git stash show -p|git diff --stat|git status -v|\
+                 git notes show HEAD|git commit --dry-run -v|git commit --long -v|git commit --dry-run",
                 "git log|git log --oneline -5|git status|git ls-files|git branch|git rev-parse HEAD",
             ),
             ("diff.x.command", "git diff|git diff HEAD~1 -- a|git -C . diff", "git log --stat"),
@@ -323,7 +345,13 @@ pub(super) mod tests {
                 "git archive --format=zip HEAD|git archive -o a.zip HEAD|git archive --output=a.tar.gz HEAD",
                 "git status|git archive HEAD|git archive HEAD | tar t",
             ),
-            ("merge.x.driver", "git show --remerge-diff|git log --diff-merges=remerge", "git show|git log -p"),
+            (
+                "merge.x.driver",
+                "git show --remerge-diff|git log --diff-merges=remerge|git diff-tree --remerge-diff HEAD",
+                "git show|git log -p|git log -m -p|git show -m|git apply --check x.patch",
+            ),
+            ("gc.recentobjectshook", "git prune -n|git prune --dry-run", "git log|git prune-packed -n|git fsck"),
+            ("diff.external", "git log -p --submodule=diff|git show --submodule", "git log --stat|git show --stat"),
             ("gpg.program", "git log --show-signature|git verify-commit HEAD", "git status|git diff"),
             ("core.alternaterefscommand", "git rev-list --alternate-refs HEAD", "git rev-list HEAD|git log"),
             ("alias.whatchanged", "git whatchanged", "git log"),
@@ -343,6 +371,32 @@ pub(super) mod tests {
             }
             for text in rests.split('|') {
                 assert!(!asks(text, setting(key, "./evil", false)), "{key}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_setting_may_have_a_program_run_as_an_option_does() {
+        for (program, setting, value, texts) in [
+            (
+                "merge.x.driver",
+                "log.diffmerges",
+                "remerge",
+                "git log -m -p|git show -m|git reflog -m -p|git whatchanged -m -p|git stash list -m -p",
+            ),
+            (
+                "diff.external",
+                "diff.submodule",
+                "diff",
+                "git log -p|git show|git whatchanged -p|git reflog -p|git format-patch --stdout -1|git notes show",
+            ),
+        ] {
+            for text in texts.split('|') {
+                assert!(asks(text, settings(&[(program, "./evil"), (setting, value)])), "{program}: {text}");
+                assert!(!asks(text, settings(&[(program, "./evil")])), "{program}: {text}");
+            }
+            for text in ["git log", "git log --oneline -5", "git status", "git branch"] {
+                assert!(!asks(text, settings(&[(program, "./evil"), (setting, value)])), "{program}: {text}");
             }
         }
     }

@@ -285,7 +285,7 @@ pub(super) const SUBS: &[Spec] = &[
     reader("cherry", &[(Flag, "v verbose"), (Maybe, "abbrev")]),
     reader("count-objects", &[(Flag, "v verbose H human-readable")]),
     reader("verify-commit verify-tag", &[(Flag, "v verbose raw"), (Value, "format")]),
-    reader("verify-pack", &[(Flag, "v verbose s stat-only")]),
+    Spec { check: Some(files), ..reader("verify-pack", &[(Flag, "v verbose s stat-only")]) },
     reader("check-ignore", &[(Flag, "q quiet v verbose stdin z n non-matching no-index")]),
     reader("check-attr", &[(Flag, "a all stdin z cached"), (Value, "source")]),
     reader("check-mailmap", &[(Flag, "stdin")]),
@@ -501,7 +501,9 @@ pub(super) fn shown(parsed: &Parsed, judge: &mut Judge<'_>) {
         "range-diff",
         "fast-export",
     ];
-    if parsed.path.iter().any(|name| SHOWS.contains(&name.as_str())) || own(parsed, PATCH).is_some() {
+    let says_more = parsed.path.iter().any(|name| name == "status") && own(parsed, "v verbose").is_some();
+    let shows = parsed.path.iter().any(|name| SHOWS.contains(&name.as_str()));
+    if shows || says_more || own(parsed, PATCH).is_some() {
         // The first word of `git grep` is what is looked for.
         let patterns = usize::from(parsed.path.iter().any(|name| name == "grep") && own(parsed, "e f").is_none());
         for (index, arg) in parsed.operands.iter().enumerate() {
@@ -579,9 +581,7 @@ fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// A file that is merged into is written, unless the result is printed.
 fn merge_file(parsed: &Parsed, judge: &mut Judge<'_>) {
-    for file in &parsed.operands {
-        judge.read(&at(parsed, file));
-    }
+    super::files(parsed, judge);
     if own(parsed, "p stdout").is_none()
         && let Some(into) = parsed.operands.first()
     {
@@ -604,9 +604,16 @@ fn trailers(parsed: &Parsed, judge: &mut Judge<'_>) {
     super::programs::check(parsed, judge);
 }
 
+/// Reads the files that are named, wherever they are.
+fn files(parsed: &Parsed, judge: &mut Judge<'_>) {
+    super::files(parsed, judge);
+    reads(parsed, judge);
+}
+
 fn hash_object(parsed: &Parsed, judge: &mut Judge<'_>) {
-    for file in &parsed.operands {
-        judge.read(&at(parsed, file));
+    super::files(parsed, judge);
+    if own(parsed, "stdin-paths").is_some() && judge.stdin != Stdin::None {
+        judge.opaque("which files are read is named on standard input");
     }
     if parsed.has("w") { changes(parsed, judge) } else { reads(parsed, judge) }
 }

@@ -22,8 +22,8 @@ pub(super) struct Looks {
 /// Of those that read. `git archive` puts into a file what `$Format:%G?$` in it asks for.
 pub(super) const READERS: Looks = Looks {
     always: "verify-commit verify-tag archive",
-    logs: "log show whatchanged reflog stash range-diff",
-    formats: "log show whatchanged reflog stash range-diff shortlog rev-list diff-tree format-patch branch tag \
+    logs: "log show whatchanged reflog stash range-diff notes submodule",
+    formats: "log show whatchanged reflog stash range-diff notes shortlog rev-list diff-tree format-patch branch tag \
               for-each-ref ls-remote",
 };
 
@@ -38,16 +38,19 @@ impl Looks {
         let asked = ordered.filter_map(|(_, value)| value.as_ref()).any(|value| value.exact().is_none_or(shows))
             || own(parsed, "show-signature").is_some()
             || sub == "tag" && own(parsed, "v verify").is_some();
+        // A summary of submodules is their `git log`.
+        let logs = lists(self.logs, sub)
+            || lists("status commit", sub)
+                && set(parsed, repository, |key, value| key == "status.submodulesummary" && is_true(value));
         let shown = |key: &str, value: &str| is_format(key) && shows(value);
         lists(self.always, sub)
             || lists(self.formats, sub) && (asked || set(parsed, repository, shown))
-            || lists(self.logs, sub)
-                && set(parsed, repository, |key, value| key == "log.showsignature" && is_true(value))
+            || logs && set(parsed, repository, |key, value| key == "log.showsignature" && is_true(value))
     }
 }
 
 /// Whether a setting of the repository, or one that the command line makes, is of this kind.
-fn set(parsed: &Parsed, repository: &Repository, is: impl Fn(&str, &str) -> bool) -> bool {
+pub(super) fn set(parsed: &Parsed, repository: &Repository, is: impl Fn(&str, &str) -> bool) -> bool {
     let here = before(parsed).iter().filter(|(name, _)| name == "c").filter_map(|(_, value)| value.as_ref());
     let mut here = here.filter_map(Arg::exact).map(|text| text.split_once('=').unwrap_or((text, "true")));
     here.any(|(key, value)| is(&key.to_ascii_lowercase(), value))
@@ -144,6 +147,16 @@ mod tests {
             assert!(asks(text, with("log.showsignature", "")), "{text}");
             assert!(!asks(text, with("log.showsignature", "Off")), "{text}");
             assert!(asks(text, with("format.pretty", "%h %G?")), "{text}");
+        }
+        // These show notes that are commits, and the commits of a submodule.
+        for text in ["git notes show", "git submodule summary", "git -c status.submoduleSummary status"] {
+            assert!(asks(text, with("log.showsignature", "true")), "{text}");
+            assert!(!asks(text, settings(&[("gpg.program", "./evil")])), "{text}");
+        }
+        let summary = [("gpg.program", "./evil"), ("log.showsignature", "true"), ("status.submodulesummary", "5")];
+        for text in ["git status", "git commit --dry-run"] {
+            assert!(asks(text, settings(&summary)), "{text}");
+            assert!(!asks(text, settings(&summary[..2])), "{text}");
         }
         assert!(asks("git log --pretty=mine", with("pretty.mine", "%G?")));
         assert!(asks("git shortlog --format=mine", with("pretty.mine", "%G?")));

@@ -1,8 +1,9 @@
 //! What each form of git does.
 
 use super::super::super::fact::Fact;
+use super::super::super::judge::Stdin;
 use super::super::super::{Site, analyse};
-use super::super::testing::{all_harmless, facts, none_harmless};
+use super::super::testing::{all_harmless, facts, facts_from, none_harmless};
 
 fn any(line: &str, wanted: impl Fn(&Fact) -> bool) -> bool {
     facts(line).iter().any(wanted)
@@ -195,6 +196,9 @@ fn reading_forms_are_harmless() {
         "git clean -ndx",
         "git apply --check x.patch",
         "git apply --stat x.patch",
+        "git apply --stat --index x.patch",
+        "git apply --check --cached x.patch",
+        "git verify-pack -v .git/objects/pack/x.idx",
         "git format-patch -1 --stdout",
         "git commit --dry-run",
         "git patch-id --stable",
@@ -299,6 +303,11 @@ fn everything_else_is_not() {
         "git apply x.patch",
         "git apply --stat --apply x.patch",
         "git am x.patch",
+        "git apply --check --index x.patch",
+        "git apply --check --3way x.patch",
+        "git am ../x.mbox",
+        "git verify-pack /home/dev/x",
+        "git -c diff.submodule=diff log -p",
         "git fetch",
         "git fetch --all",
         "git fetch --upload-pack=./x .",
@@ -409,6 +418,65 @@ fn ordinary_edits_are_writes_and_nothing_more() {
         assert!(facts.iter().all(ordinary), "{line}: {facts:?}");
         assert!(facts.iter().any(|fact| matches!(fact, Fact::Write(_))), "{line}");
     }
+}
+
+#[test]
+fn files_that_are_named_are_read() {
+    for line in [
+        "git am NAME",
+        "git am --patch-format=mbox NAME",
+        "git am -3 a.patch NAME",
+        "git am -q a.patch NAME",
+        "git apply NAME",
+        "git apply --stat NAME",
+        "git verify-pack NAME",
+        "git verify-pack -v a.idx NAME",
+        "git index-pack NAME",
+        "git index-pack -v NAME",
+        "git hash-object NAME",
+        "git hash-object -w NAME",
+        "git interpret-trailers NAME",
+        "git merge-file -p a b NAME",
+        "git bundle verify NAME",
+        "git diff --no-index a NAME",
+        "git diff --no-index NAME a",
+        "git grep --no-index x NAME",
+        "git blame --contents NAME a",
+        "git config -f NAME -l",
+    ] {
+        for (name, place) in [
+            ("/home/dev/.ssh/id_rsa", "/home/dev/.ssh/id_rsa"),
+            ("/etc/shadow", "/etc/shadow"),
+            (".env", "/w/repo/.env"),
+            ("../x.mbox", "/w/x.mbox"),
+        ] {
+            let line = line.replace("NAME", name);
+            assert!(
+                any(&line, |fact| matches!(fact, Fact::Read(from) if from.path.ends_with(place))),
+                "{line}: {:?}",
+                facts(&line)
+            );
+        }
+    }
+    for line in ["git hash-object --stdin-paths", "git hash-object -w --stdin-paths"] {
+        let opaque = |stdin| facts_from(line, stdin).iter().any(|fact| matches!(fact, Fact::Opaque(_)));
+        assert!(opaque(Stdin::Unknown) && opaque(Stdin::Text(".env".to_owned())) && !opaque(Stdin::None), "{line}");
+    }
+    // What is staged of it would be shown.
+    for line in
+        ["git commit --dry-run -v .env", "git commit --short :/.env", "git status -vv .env", "git status -v :/.env"]
+    {
+        assert!(any(line, |fact| matches!(fact, Fact::Read(from) if from.path.ends_with(".env"))), "{line}");
+    }
+    assert!(!any("git status .env", |fact| matches!(fact, Fact::Read(from) if from.path.ends_with(".env"))));
+    for (line, place) in [
+        ("git -C .aws config -f credentials -l", "/w/repo/.aws/credentials"),
+        ("git -C sub blame --contents x a", "/w/repo/sub/x"),
+        ("git -C sub commit -F .env", "/w/repo/sub/.env"),
+    ] {
+        assert!(any(line, |fact| matches!(fact, Fact::Read(from) if from.path.ends_with(place))), "{line}");
+    }
+    assert!(any("git -C sub am .env", |fact| matches!(fact, Fact::Read(from) if from.path.ends_with("repo/sub/.env"))));
 }
 
 #[test]

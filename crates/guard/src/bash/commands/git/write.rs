@@ -8,7 +8,7 @@ use super::super::held::{lost, renamed};
 use super::super::patched;
 use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
-use super::{at, changes, configures, implied, own, programs, reaches, reads, remotes};
+use super::{at, changes, configures, files, implied, own, programs, reaches, reads, remotes};
 use Does::{AskFlag, Flag, Maybe, Read, Run, Value, Write};
 
 type Opts = (Does, &'static str);
@@ -446,6 +446,8 @@ pub(super) const SUBS: &[Spec] = &[
 
 fn commit(parsed: &Parsed, judge: &mut Judge<'_>) {
     if own(parsed, "dry-run short porcelain long").is_some() {
+        // What is to be committed is shown.
+        keeps_secrets(parsed, judge);
         return reads(parsed, judge);
     }
     adds(parsed, judge);
@@ -467,6 +469,9 @@ fn packs(parsed: &Parsed, judge: &mut Judge<'_>) {
         return reads(parsed, judge);
     }
     changes(parsed, judge);
+    if is(&["index-pack"]) {
+        files(parsed, judge);
+    }
     if is(&["pack-objects", "index-pack"]) {
         parsed.operands.iter().for_each(|place| judge.write(&at(parsed, place)));
     }
@@ -623,11 +628,11 @@ fn brings(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn apply(parsed: &Parsed, judge: &mut Judge<'_>) {
-    for patch in &parsed.operands {
-        judge.read(&at(parsed, patch));
-    }
+    files(parsed, judge);
     let looks = own(parsed, "stat numstat summary check").is_some();
-    if looks && own(parsed, "apply").is_none() {
+    // What the index has and the work tree lacks is checked out to be compared.
+    let restores = own(parsed, "check").is_some() && own(parsed, "index 3 3way").is_some();
+    if looks && !restores && own(parsed, "apply").is_none() {
         reads(parsed, judge);
     } else {
         puts_in(parsed, judge);
@@ -635,6 +640,7 @@ fn apply(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn am(parsed: &Parsed, judge: &mut Judge<'_>) {
+    files(parsed, judge);
     puts_in(parsed, judge);
 }
 
