@@ -5,13 +5,13 @@ use super::super::super::lang::find;
 use super::super::index::by_first;
 use super::super::spec::lists;
 use super::super::temporary::TEMPORARY;
-use super::Hit;
 use super::clients::{
     SQL_CLIENTS, SQL_CONSOLES, TAKE_COMMANDS, cypher, delete_request, mongo, redis, sql_client, sql_console, typed,
 };
 use super::inline::{LANGUAGES, inline};
 use super::over::{is_code, is_source, over};
 use super::words::{Line, Piece, fits};
+use super::{Hit, in_place};
 
 /// What looks at a line, and at the text on its standard input where that is known.
 type Check = fn(&Line, Option<&str>) -> Option<Hit>;
@@ -39,8 +39,9 @@ const CHECKS: &[(&str, Check)] = &[
     ("redis-cli valkey-cli keydb-cli", redis),
     ("cypher-shell neo4j-client memgraph mgconsole", cypher),
     (LANGUAGES, inline),
-    ("sed gsed", empties),
-    ("perl", prints_nothing),
+    ("sed gsed", in_place::sed),
+    ("perl", in_place::perl),
+    ("awk gawk", in_place::awk),
     ("sysctl", sysctl),
 ];
 
@@ -380,56 +381,6 @@ fn git(line: &Line, stdin: Option<&str>) -> Option<Hit> {
 fn fallocate(line: &Line, _: Option<&str>) -> Option<Hit> {
     line.any("-p --punch-hole -c --collapse-range -z --zero-range")
         .then(|| (Category::Files, "`fallocate` takes data out of a file".to_owned()))
-}
-
-/// `sed -i d FILE`: every line goes, or all that it holds, or nothing is printed back.
-fn empties(line: &Line, _: Option<&str>) -> Option<Hit> {
-    const ALL: &[&str] = &[
-        "d",
-        "1,$d",
-        "1,$ d",
-        "0~1d",
-        "1~1d",
-        "/./d",
-        "/^/d",
-        "/$/d",
-        "/.*/d",
-        "/^.*$/d",
-        "Q",
-        "1Q",
-        "q",
-        "1q",
-        "s/.*//",
-        "s/^.*//",
-        "s/^.*$//",
-        "s/.*$//",
-        "s/.*//g",
-        "s/^.*$//g",
-    ];
-    /// Commands that put something out.
-    const SAY: &[char] = &['p', 'P', '=', 'i', 'a', 'c', 'l', 'w', 'W'];
-    let in_place = line.flags.iter().any(|flag| flag.name == "-i" || flag.name.starts_with("--in-place"));
-    let all = |text: &str| ALL.contains(&text.trim());
-    let program = line.values("-e --expression").next().or(line.operands.first()).filter(|piece| piece.known);
-    let silent = line.any("-n --quiet --silent") && program.is_some_and(|piece| !piece.text.contains(SAY));
-    (in_place && (silent || line.raw.iter().any(|word| word.known && all(&word.text))))
-        .then(|| (Category::Files, "`sed -i` leaves nothing of a file".to_owned()))
-}
-
-/// `perl -i -ne '' FILE`: what is read is not printed back.
-fn prints_nothing(line: &Line, _: Option<&str>) -> Option<Hit> {
-    let letters = |wanted: char| {
-        let mut bundles = line.raw.iter().filter_map(|word| word.text.strip_prefix('-'));
-        bundles.any(|letters| letters.chars().take_while(char::is_ascii_alphabetic).any(|letter| letter == wanted))
-    };
-    let empty = line.raw.windows(2).any(|pair| match pair {
-        [option, code] => {
-            option.text.starts_with('-') && option.text.ends_with('e') && code.text.trim().is_empty() && code.known
-        }
-        _ => false,
-    });
-    (letters('i') && letters('n') && !letters('p') && empty)
-        .then(|| (Category::Files, "`perl -i -n` leaves nothing of a file".to_owned()))
 }
 
 fn sysctl(line: &Line, _: Option<&str>) -> Option<Hit> {

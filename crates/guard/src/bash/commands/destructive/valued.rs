@@ -355,7 +355,7 @@ const VALUED: &[(&str, &str)] = &[
     ("ddrescue", "-b -c -E -i -m -o -r -s -T --sector-size --retry-passes --timeout"),
     ("surreal", "-e --endpoint --conn -u --user -p --pass --ns --db --query --namespace --database"),
     ("vim", "-c --cmd -S -u -U -i -s -w -W -T -t -q"),
-    ("awk", "-F -v -f -i -l --assign --field-separator --file"),
+    ("awk", "-F -v -f -i -l -e -E --assign --field-separator --file --include --source --exec"),
     ("gdb", "-ex -iex -x -eval-command --eval-command -p -c -s -d"),
 ];
 
@@ -377,6 +377,7 @@ pub(super) fn like(program: &str) -> &str {
         "pgcli" | "cockroach" | "ysqlsh" | "vsql" | "usql" => "psql",
         "zsh" | "dash" | "ksh" | "ash" => "sh",
         "pip3" => "pip",
+        "gawk" => "awk",
         "python3" | "python2" => "python",
         "k" | "kubectl.exe" | "microk8s" => "kubectl",
         "mamba" | "micromamba" => "conda",
