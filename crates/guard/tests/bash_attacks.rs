@@ -43,26 +43,6 @@ fn is_free(analysis: &Analysis) -> bool {
 /// The class, what must not happen, and the texts.
 const ATTACKS: &[(&str, Must, &[&str])] = &[
     (
-        "an input under the number of an output, by whose name its file is opened for writing",
-        NotFree,
-        &[
-            "echo x <f 2<&0 >/dev/stderr",
-            "echo x <f 2>&0 >/dev/stderr",
-            "ls <f 1>&0 >/dev/stdout",
-            "ls <f >&0 >/dev/stdout",
-            "exec <f; exec 2<&0; echo x >/dev/stderr",
-            "sort g -o /dev/stdout <f 1<&0",
-            "cat g | tee /dev/stderr <f 2<&0",
-            "exec 3<f; echo x 2<&3 >/dev/stderr",
-            "exec 3<f; exec 4<&3; echo x 2>&4- >/dev/stderr",
-            "exec {fd}<f; echo x 2<&10 >/dev/stderr",
-            "for i in 1 2; do echo x 2>&3 >/dev/stderr; exec 3<f; done",
-            "f() { echo x >/dev/stderr; }; f <f 2<&0",
-            "bash -c \"echo x >/dev/stderr\" <f 02<&00",
-            "echo x <f 63<&0 >/dev/fd/63",
-        ],
-    ),
-    (
         "a value that the analysis believes and the shell never sets",
         NotRead,
         &[
@@ -644,9 +624,6 @@ fn attacks_need_a_question() {
 fn ordinary_uses_of_the_same_words_need_none() {
     let site = Site::on_paper(vec!["/w/repo".into()], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"));
     let texts = [
-        "ls a 3>&1 1>&2 2>&3 3>&-",
-        "exec 3>&1; ls >&3; cat a <&0 2>&1",
-        "exec 3<a; read -r x <&3; echo \"$x\" >&2",
         "x=5; ((x++)); echo $((x * 2))",
         "for ((i = 0, n = 3; i < n; i++)); do echo $i; done",
         "n=$(wc -l < f); echo \"$n\"",

@@ -357,6 +357,7 @@ impl Locked<'_> {
             self.save(&file, &intent)?;
         }
         let staged = self.plan(layers, (&copied, &joined), &mut intent);
+        let is_staged = staged.is_ok();
         let done = staged.and_then(|()| {
             self.sync(layers, &copied)?;
             // One rename onto nothing happens or does not: there is nothing to settle.
@@ -386,12 +387,10 @@ impl Locked<'_> {
             });
         }
         if done.is_err() {
-            self.note_back(layers, &intent.steps);
-            if let Err((error, kept)) = theirs::note(self.files(), layers, &intent.steps) {
-                copied.iter().flatten().for_each(|place| stage::remove_but(place, &kept));
-                intent.scratch.clear();
-                self.end(&file, &intent, Vec::new());
-                return Err(error.into());
+            self.note_back(layers, &intent.steps, &joined);
+            // Before that nothing of it stood in the root.
+            if is_staged {
+                self.note_theirs(layers, &copied, (&file, &mut intent))?;
             }
         }
         copied.iter().flatten().for_each(|place| stage::remove(place));
@@ -406,8 +405,23 @@ impl Locked<'_> {
         Ok(())
     }
 
+    /// Notes what others put into what was moved in and back. What cannot be kept with the rest stays where it lies.
+    fn note_theirs(
+        &mut self,
+        layers: &[Changes<'_>],
+        copied: &[Option<PathBuf>],
+        (file, intent): (&Path, &mut Intent),
+    ) -> Result<(), NotApplied> {
+        theirs::note(self.files(), layers, &intent.steps).map_err(|(error, kept)| {
+            copied.iter().flatten().for_each(|place| stage::remove_but(place, &kept));
+            intent.scratch.clear();
+            self.end(file, intent, Vec::new());
+            error.into()
+        })
+    }
+
     /// Notes of what was moved away and back that nobody else changed it.
-    fn note_back(&self, layers: &[Changes<'_>], steps: &[Step]) {
+    fn note_back(&self, layers: &[Changes<'_>], steps: &[Step], joined: &[Joined]) {
         let mut parents = Parents::default();
         let mut back: Vec<(Stamp, Stamp)> = Vec::new();
         for step in steps {
@@ -415,6 +429,8 @@ impl Locked<'_> {
             let (stamp, is) = (Stamp::from(&now), Some((bits(&now), mtime(&now))));
             back.extend(step.stamp.filter(|was| was.same_content(&stamp) && step.was == is).map(|was| (was, stamp)));
         }
+        // A name that a file got and lost again moved the time of its last change.
+        back.extend(joined.iter().flat_map(Joined::unchanged));
         for layer in layers.iter().map(|changes| changes.layer) {
             let unchanged = back.iter().filter(|(was, _)| !layer.precedes(was));
             layer.tried.came_back(unchanged.map(|(_, now)| *now).collect());

@@ -95,6 +95,14 @@ impl Joined {
         self.files.values().map(|(_, stamp)| stamp.inode())
     }
 
+    /// Those that hold what they held: as they were, and are.
+    pub(super) fn unchanged(&self) -> impl Iterator<Item = (Stamp, Stamp)> {
+        self.files.values().filter_map(|(path, was)| {
+            let now = Stamp::from(&fstat(beneath(&self.root, path)?).ok()?);
+            now.same_content(was).then_some((*was, now))
+        })
+    }
+
     /// Gives the file of a copy one name more.
     pub(super) fn link(&self, copy: File, dir: impl AsFd, name: impl Arg) -> bool {
         let Some((path, was)) = self.files.get(&copy) else { return false };

@@ -29,11 +29,11 @@ pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) ->
         let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
         let came = |step: &&Step| matches!(step.act, Act::Put | Act::Swap) && moved.contains(&*step.target);
         for step in steps.iter().filter(came) {
-            let theirs = of_others(files, &known, step);
+            let is_copy = step.source != changes.inside(&step.target);
+            let theirs = of_others(files, (&known, is_copy), step);
             if theirs.is_empty() {
                 continue;
             }
-            let is_copy = step.source != changes.inside(&step.target);
             let lies = match (changes.by_hand, is_copy) {
                 (true, _) => Some(set_apart(files, step)),
                 (false, true) => changes.take_over(step).err().map(|error| Err((step.source.clone(), error))),
@@ -57,11 +57,11 @@ pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) ->
     Err((ToolError::new(code::CHANGED_SINCE_READ, message), copies))
 }
 
-fn of_others(files: &Workspace, known: &HashMap<&Path, &Entry>, step: &Step) -> Vec<PathBuf> {
+fn of_others(files: &Workspace, (known, is_copy): (&HashMap<&Path, &Entry>, bool), step: &Step) -> Vec<PathBuf> {
     let opened =
         parent_as_owner(&step.source).and_then(|(above, name)| open_as_owner(&above, name.as_ref(), DIRECTORY));
     let Ok(ours) = opened else { return Vec::new() };
-    let mut look = Look { known, seen: HashSet::new(), theirs: Vec::new() };
+    let mut look = Look { known, is_copy, seen: HashSet::new(), theirs: Vec::new() };
     let stands = files.look_as_owner(&step.target, DIRECTORY).ok();
     look.within(&ours, stands.as_ref(), &step.target, 0);
     let is_below = |path: &&&Path| path.starts_with(&step.target) && ***path != *step.target;
@@ -102,6 +102,8 @@ impl Changes<'_> {
 struct Look<'a> {
     /// What is known of what the command left in it.
     known: &'a HashMap<&'a Path, &'a Entry>,
+    /// Of that, on another file system.
+    is_copy: bool,
     seen: HashSet<PathBuf>,
     theirs: Vec<PathBuf>,
 }
@@ -117,7 +119,7 @@ impl Look<'_> {
             let Ok((now, itself)) = opened else { continue };
             let stood = stands.and_then(|stands| look_as_owner(stands, name.as_ref(), ITSELF).ok());
             let is_as_left = match self.known.get(&*path) {
-                Some(entry) => is_as_left(entry, &now),
+                Some(entry) => is_as_left(entry, self.is_copy, &now),
                 None => stood.as_ref().is_some_and(|stood| is_as_it_was(stood, (&itself, &now))),
             };
             match kind(&now) {
@@ -134,16 +136,26 @@ impl Look<'_> {
 }
 
 /// Whether it is as the command left it, or a copy of that.
-fn is_as_left(entry: &Entry, now: &Stat) -> bool {
-    let content = |stamp: &Stamp| {
-        let [_, content @ ..] = stamp.as_numbers();
-        content
-    };
-    let is_dir = entry.kind == Kind::Directory;
-    entry.what != What::Deleted
-        && kind(now) == Some(entry.kind)
-        && (entry.kind == Kind::Link || entry.mode.is_none_or(|mode| mode == bits(now)))
-        && (is_dir || entry.now.as_ref().is_none_or(|left| content(left) == content(&Stamp::from(now))))
+fn is_as_left(entry: &Entry, is_copy: bool, now: &Stat) -> bool {
+    if entry.what == What::Deleted || kind(now) != Some(entry.kind) {
+        return false;
+    }
+    // Not every file system keeps rights.
+    let same_mode = is_copy || entry.kind == Kind::Link || entry.mode.is_none_or(|mode| mode == bits(now));
+    let same_content = entry.kind == Kind::Directory
+        || entry.now.as_ref().is_none_or(|left| {
+            let ([_, size, sec, nsec], [_, size_now, sec_now, nsec_now]) =
+                (left.as_numbers(), Stamp::from(now).as_numbers());
+            let same_time =
+                (sec, nsec) == (sec_now, nsec_now) || is_copy && is_coarse(nsec_now) && (sec - sec_now).abs() < 3;
+            size == size_now && same_time
+        });
+    same_mode && same_content
+}
+
+/// Whether a file system may have cut the time: to milliseconds or more, down to two seconds.
+fn is_coarse(nsec: i64) -> bool {
+    nsec % 1_000_000 == 0
 }
 
 /// The same of a directory or a link that is in both.

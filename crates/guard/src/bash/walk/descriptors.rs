@@ -33,7 +33,8 @@ impl Descriptors {
             // Of what the script begins with there is nothing to note.
             (_, Some(..=2)) => false,
             (_, to) => {
-                let is_opened = from.is_some() || matches!(redirect.op, RedirectOp::Read | RedirectOp::ReadWrite);
+                // What is opened to be written, too, counts as written.
+                let is_opened = from.is_some() || redirect.op == RedirectOp::Read;
                 self.is_named |= is_opened && to.is_none();
                 self.inputs.extend(to.filter(|_| is_opened));
                 self.outputs_of.iter().any(|from| self.is_input(*from))

@@ -69,6 +69,12 @@ fn takes_away(redirects: &[Redirect]) -> bool {
     })
 }
 
+/// Whether a word of it may be `/dev/stderr` or the like.
+fn may_name_an_output(command: &Command) -> bool {
+    let Kind::Simple { words, .. } = &command.kind else { return true };
+    words.iter().any(|word| text_of(word).is_none_or(|text| text.contains("/dev/") || text.contains("/proc/")))
+}
+
 /// Ends of the names of files that hold data, and are not made empty to begin with.
 const DATA: &[&str] = &["log", "db", "sqlite", "sqlite3", "csv", "tsv", "sql", "jsonl", "ndjson", "parquet", "dump"];
 
@@ -225,6 +231,11 @@ impl<'a> Walker<'a> {
         };
         if lasting {
             self.opaque(&command.span, "a standard descriptor is closed for the commands that follow");
+        } else if may_name_an_output(command) {
+            self.opaque(
+                &command.span,
+                "what it opens to read comes under the closed number, by whose name it is written",
+            );
         }
     }
 }
