@@ -47,7 +47,8 @@ pub(crate) use recovered::read_note;
 pub use recovered::{Outcome, Recovered, Why};
 pub(crate) use resolve::plain;
 pub(crate) use rights::{
-    look_as_owner, move_as_owner, open_as_owner, parent_as_owner, reopen_as_owner, stat_as_owner, with_rights,
+    look_as_owner, move_as_owner, open_as_owner, parent_as_owner, reopen_as_owner, reopen_with_rights, stat_as_owner,
+    with_rights,
 };
 pub(crate) use sets::Stuck;
 #[cfg(test)]

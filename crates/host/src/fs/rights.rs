@@ -76,9 +76,14 @@ pub(crate) fn open_as_owner(dir: &OwnedFd, path: &Path, flags: OFlags) -> Result
     if flags.contains(OFlags::PATH) {
         return Ok(at);
     }
-    // By its handle, which is one of no link but the kernel's own.
-    let flags = flags.difference(OFlags::NOFOLLOW) | OFlags::CLOEXEC;
-    with_rights(&at, || rustix::fs::openat(CWD, by_handle(&at), flags, Mode::empty()))
+    // The handle's name is a link, of the kernel's own.
+    reopen_with_rights(&at, flags.difference(OFlags::NOFOLLOW))
+}
+
+/// Opens, to read it, what a handle of a layer stands for.
+pub(crate) fn reopen_with_rights(itself: &OwnedFd, flags: OFlags) -> Result<OwnedFd> {
+    let at = by_handle(itself);
+    with_rights(itself, || rustix::fs::openat(CWD, &*at, flags | OFlags::CLOEXEC, Mode::empty()))
 }
 
 /// The directory of an absolute path that goes through no link, and the last name of it.

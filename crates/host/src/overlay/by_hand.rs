@@ -110,10 +110,8 @@ impl Changes<'_> {
             fs::set_permissions(&at, fs::Permissions::from_mode(mode)).map_err(failed)?;
         }
         let what = if was.is_some() { What::Changed } else { What::Created };
-        self.note(path, what, kind_new, (bytes.len() as u64, mode), was.as_ref());
-        if let (Some(entry), Ok(now)) = (self.entries.last_mut(), rustix::fs::lstat(&at)) {
-            entry.now = Some(Stamp::from(&now));
-        }
+        let now = rustix::fs::lstat(&at).ok();
+        self.note(path, what, kind_new, (bytes.len() as u64, mode), was.as_ref()).now = now.as_ref().map(Stamp::from);
         if !self.is_part(path) {
             let act = if was.is_some() { Act::Swap } else { Act::Put };
             self.moves.push(Move { path: path.to_path_buf(), act, emptied: was_dir });
@@ -207,7 +205,14 @@ impl Changes<'_> {
         !self.brought.is_empty() && above.into_iter().any(|above| self.brought.contains(above))
     }
 
-    fn note(&mut self, path: &Path, what: What, kind_now: Kind, now: (u64, Option<u32>), was: Option<&Stat>) {
+    fn note(
+        &mut self,
+        path: &Path,
+        what: What,
+        kind_now: Kind,
+        now: (u64, Option<u32>),
+        was: Option<&Stat>,
+    ) -> &mut Entry {
         let size = |stat: &Stat| if kind(stat) == Some(Kind::Directory) { 0 } else { stat.st_size.unsigned_abs() };
         if kind_now == Kind::Directory && matches!(what, What::Created | What::Changed) {
             self.brought.insert(path.to_path_buf());
@@ -226,5 +231,6 @@ impl Changes<'_> {
             stamp: was.map(Stamp::from),
             now: None,
         });
+        self.entries.last_mut().expect("pushed above")
     }
 }

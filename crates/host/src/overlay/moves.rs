@@ -7,6 +7,7 @@ use nika_contract::Kind;
 use rustix::fs::{OFlags, Stat};
 use rustix::io::Result;
 
+use super::sides::DIRECTORY;
 use super::stage::names_in;
 use super::walk::kind;
 use crate::fs::{Workspace, look_as_owner, reopen_as_owner, stat_as_owner};
@@ -41,8 +42,6 @@ pub(super) fn one_by_one(
     }
     Ok((all, changed))
 }
-
-const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
 
 /// Removes what a directory holds, from the inside out.
 fn empty(

@@ -15,6 +15,8 @@ use crate::fs::{look_as_owner, open_as_owner};
 
 /// How a thing is opened to be looked at.
 pub(super) const ITSELF: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW);
+/// The same, where only a directory is meant.
+pub(super) const DIRECTORY: OFlags = ITSELF.union(OFlags::DIRECTORY);
 /// How a file is opened to be read: what turns out to be none blocks nobody, and does nothing.
 pub(super) const READ: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 

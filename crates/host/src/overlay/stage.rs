@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
 use rustix::fs::{
-    AtFlags, CWD, Dir, Gid, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod,
+    AtFlags, Dir, Gid, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod,
     fchown, fsetxattr, fstat, futimens, linkat, mkdir, mkdirat, openat, openat2, readlinkat, symlinkat, utimensat,
 };
 
@@ -21,7 +21,7 @@ use super::joined::Joined;
 use super::marks::{self, by_handle};
 use super::sweep::remove_tree;
 use super::walk::{MAX_DEPTH, kind};
-use crate::fs::{open_as_owner, parent_as_owner, temp_name, with_rights};
+use crate::fs::{open_as_owner, parent_as_owner, reopen_with_rights, temp_name, with_rights};
 
 /// A free place for copies in a root: a name in a directory of ours that cannot be listed. A job that runs meanwhile sees
 /// that directory, and what is copied may be hidden from it; without the name it comes to none of it.
@@ -96,7 +96,7 @@ impl<'a> Stage<'a> {
             }
             mkdirat(&dir, name, Mode::RWXU)?;
             let made = openat(&dir, name, DIRECTORY, Mode::empty())?;
-            for name in names_in(reopened(&from, OFlags::RDONLY | OFlags::DIRECTORY)?)? {
+            for name in names_in(reopen_with_rights(&from, OFlags::RDONLY | OFlags::DIRECTORY)?)? {
                 self.copy_at((&from, &name), &to.join(&name), depth + 1)?;
             }
             return dress(&made, &from, &stat);
@@ -114,7 +114,7 @@ impl<'a> Stage<'a> {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut made = File::from(openat(&dir, name, flags, Mode::RUSR | Mode::WUSR)?);
-        sparse(&mut File::from(reopened(&from, OFlags::RDONLY)?), &mut made)?;
+        sparse(&mut File::from(reopen_with_rights(&from, OFlags::RDONLY)?), &mut made)?;
         self.copied.insert(id, to.to_path_buf());
         dress(&made, &from, &stat)
     }
@@ -149,11 +149,6 @@ fn dress(made: impl AsFd, from: &OwnedFd, stat: &Stat) -> io::Result<()> {
     }
     fchmod(&made, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
     Ok(futimens(&made, &times(stat))?)
-}
-
-/// What a handle is of, opened so, whatever rights it has.
-fn reopened(itself: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    with_rights(itself, || openat(CWD, by_handle(itself), flags | OFlags::CLOEXEC, Mode::empty()))
 }
 
 /// Names in a directory. It is not held open: each level of a tree would be.

@@ -9,15 +9,13 @@ use nika_contract::{Kind, ToolError, code};
 use rustix::fs::{Mode, OFlags, RenameFlags, Stat, fstat, open, readlinkat, renameat_with};
 
 use super::aside::take;
-use super::sides::ITSELF;
+use super::sides::{DIRECTORY, ITSELF};
 use super::stage::{Stage, names_in};
 use super::sweep::remove_tree;
 use super::walk::{MAX_DEPTH, bits, kind};
 use super::{Changes, Entry, What};
 use crate::fs::{Stamp, Workspace, look_as_owner, move_as_owner, open_as_owner, parent_as_owner, temp_name};
 use crate::moves::{Act, Step};
-
-const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
 
 /// Looks for it in what `steps` moved into the root and back. A copy goes with its place in the root, so the layer gets what
 /// others left of it: where it cannot, the copy has to stay. What was put together by hand nobody looks at again, so it is kept
