@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nika_host::fs::{Outcome, Recovered, Why, Workspace};
 use nika_runtime::Runtime;
 use nika_store::{Checkpoints, State};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::out;
 
@@ -18,16 +18,17 @@ pub fn settled(files: Arc<Workspace>, checkpoints: Arc<Checkpoints>) -> nika_run
 /// kill left it is told at each start, also to whoever reads what the program complains of.
 pub fn tell(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
     let note = |recovered: Recovered, checkpoints: Option<&Checkpoints>| {
+        let (call, became) = (&recovered.call, recovered.to_string());
         if let Outcome::Left { note, why } = &recovered.outcome {
-            let (call, became) = (&recovered.call, recovered.outcome.to_string());
             let unsettled = unsettled(&became, &note.display().to_string(), &advice(call, why));
             out::complain(&format!("note: change set {call} was interrupted and {unsettled}"));
         }
-        if let Outcome::Refused(_) | Outcome::RolledBackInPart = &recovered.outcome {
-            out::complain(&format!("note: change set {} was interrupted and {}", recovered.call, recovered.outcome));
+        let is_in_part = matches!(recovered.outcome, Outcome::Refused(_) | Outcome::RolledBackInPart);
+        if is_in_part || !recovered.apart.is_empty() {
+            out::complain(&format!("note: change set {call} was interrupted and {became}"));
         }
         if let Outcome::Littered(_) = &recovered.outcome {
-            out::complain(&format!("note: change set {} {}", recovered.call, recovered.outcome));
+            out::complain(&format!("note: change set {call} {became}"));
         }
         runtime.note_settled(&line(&recovered, checkpoints));
     };
@@ -42,7 +43,7 @@ pub fn tell(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
 
 /// The line of the journal. A set of which nothing stands is taken out of what can be taken back.
 fn line(recovered: &Recovered, checkpoints: Option<&Checkpoints>) -> Map<String, Value> {
-    let Recovered { call, outcome, is_void } = recovered;
+    let Recovered { call, outcome, apart, is_void } = recovered;
     if let Some(checkpoints) = checkpoints.filter(|_| *is_void) {
         let _ = checkpoints.mark_undone(call, call);
     }
@@ -55,7 +56,13 @@ fn line(recovered: &Recovered, checkpoints: Option<&Checkpoints>) -> Map<String,
     if let Outcome::Littered(left) = outcome {
         fields.insert("left".into(), left.iter().map(|path| path.display().to_string()).collect());
     }
-    fields.insert("outcome".into(), outcome.to_string().into());
+    if !apart.is_empty() {
+        let told = apart
+            .iter()
+            .map(|one| json!({"path": one.path.display().to_string(), "lies": one.lies.display().to_string()}));
+        fields.insert("apart".into(), told.collect());
+    }
+    fields.insert("outcome".into(), recovered.to_string().into());
     fields
 }
 

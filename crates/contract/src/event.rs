@@ -217,7 +217,8 @@ pub const TABLE: &[Event] = &[
         when: "a change set that a kill interrupted was finished or rolled back, or is left as it stands, that at each start; \
                or one could not remove all that it had beside its files",
         fields: "change_set, outcome; of one that is left: note (the file that says what was under way), advice; of what \
-                 could not be removed: left (its paths)",
+                 could not be removed: left (its paths); apart (what others wrote and would have gone with it: path, and \
+                 where it lies)",
     },
     Event {
         name: CALL_ENDED,

@@ -27,6 +27,7 @@ mod twins;
 mod unheld;
 mod workspace;
 
+pub use crate::moves::Apart;
 pub use beside::Beside;
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;

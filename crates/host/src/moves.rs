@@ -12,14 +12,16 @@
 //! | phase | on disk | the next start |
 //! |---|---|---|
 //! | staging | some of the new entries, where they wait | removes them: the old state |
-//! | applying | every new entry, whole, and synced | finishes the moves: the new state; where others took a place, the old one |
-//! | rolling back | every former entry, where its move put it | moves them back: the old state |
+//! | applying | every new entry, whole, and synced | finishes the moves: the new state; where others took a place, or wrote to what goes, the old one |
+//! | rolling back | every former entry, where its move put it | moves them back: the old state; what came and others went on with stays |
 //!
-//! Which moves were made is told by who stands where ([`identity`]). Whoever holds the workspace's lock and finds an intent
+//! Which moves were made is told by who stands where ([`identity`]); what others wrote to a directory of them, by when it was
+//! changed, and nothing of that is removed ([`apart`]). Whoever holds the workspace's lock and finds an intent
 //! knows that its writer is dead, and settles it where the directories are that it was begun in ([`ground`]). What is guarded
 //! must hold what was judged ([`judged`]); rights that a move gave for a moment go ([`closed`]), and what could not be removed
 //! waits for the next start ([`stray`]).
 
+mod apart;
 mod closed;
 mod ground;
 mod identity;
@@ -42,6 +44,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fs::{NotMade, Stamp, Workspace, is_absence};
 use crate::overlay::by_handle;
+pub use apart::Apart;
 pub(crate) use closed::Closed;
 pub(crate) use ground::Ground;
 pub(crate) use identity::Identity;
@@ -98,6 +101,12 @@ pub(crate) struct Step {
     /// The old directory may hold nothing any more.
     #[serde(default)]
     pub(crate) emptied: bool,
+    /// What changed after this in a directory that goes, others changed: by that a start knows it. Of directories alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) old_since: Option<(i64, u64)>,
+    /// The same of one that comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) new_since: Option<(i64, u64)>,
     /// What exactly must have stood there; known while the process lives.
     #[serde(skip)]
     pub(crate) stamp: Option<Stamp>,
@@ -207,6 +216,24 @@ pub(crate) fn is_overlay(dir: &Path) -> bool {
     rustix::fs::statfs(dir).is_ok_and(|fs| OVERLAYS.contains(&(fs.f_type as u64 & 0xffff_ffff)))
 }
 
+/// After what moves go back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum After<'a> {
+    /// One of them failed a moment ago.
+    Failure,
+    /// Who made them was killed. Of what comes, this is guarded: it goes back, whatever others made of it.
+    Kill(&'a [Judged]),
+}
+
+impl After<'_> {
+    /// Whether the new one of a step stays where it stands.
+    fn stays(self, step: &Step, places: &Places<'_>) -> bool {
+        let After::Kill(judged) = self else { return false };
+        let is_guarded = || judged.iter().any(|one| one.path.starts_with(&step.target));
+        step.cannot_return(places) || step.is_taken_over(places) && !is_guarded()
+    }
+}
+
 /// Makes the moves of an intent, or takes them back.
 pub(crate) struct Mover<'a> {
     files: &'a Workspace,
@@ -256,13 +283,13 @@ impl<'a> Mover<'a> {
     }
 
     /// Takes every move back that was made, the last one first. An error where one could not be, when all others are: then
-    /// what stood there still lies where its move put it. After a kill (`careful`) what stood there may lie nowhere any more,
-    /// and no later start would find it: the new one stays then; whether there was none such is the answer.
-    pub(crate) fn back(&mut self, steps: &[Step], careful: bool) -> Result<bool, ToolError> {
+    /// what stood there still lies where its move put it. After a kill what stood there may lie nowhere any more, and no later
+    /// start would find it, or others went on with what came: the new one stays then; whether there was none such is the answer.
+    pub(crate) fn back(&mut self, steps: &[Step], after: After<'_>) -> Result<bool, ToolError> {
         let (mut whole, mut all, mut again) = (true, Ok(()), Vec::new());
         for step in steps.iter().rev() {
             let back = match self.places(step) {
-                Ok(places) if careful && step.cannot_return(&places) => {
+                Ok(places) if after.stays(step, &places) => {
                     whole = false;
                     continue;
                 }
@@ -288,8 +315,8 @@ impl<'a> Mover<'a> {
         all.map(|()| whole)
     }
 
-    /// Whether a move cannot be made as others took its place, and all that stood at the other ones is there still: then none
-    /// of them is better than half of a move.
+    /// Whether a move cannot be made as others took its place, or would take along what they wrote, and all that stood at the
+    /// other ones is there still: then none of them is better than half of a move.
     pub(crate) fn can_go_back(&mut self, steps: &[Step]) -> bool {
         let mut is_blocked = false;
         for step in steps {
@@ -297,9 +324,16 @@ impl<'a> Mover<'a> {
             if step.is_cleared(&places) {
                 return false;
             }
-            is_blocked |= step.is_blocked(&places);
+            is_blocked |= step.is_blocked(&places) || step.takes_others_along(&places.source, &places.aside);
         }
         is_blocked
+    }
+
+    /// Whether a move took along what others wrote.
+    fn takes_others_along(&mut self, steps: &[Step]) -> bool {
+        steps
+            .iter()
+            .any(|step| self.places(step).is_ok_and(|places| step.takes_others_along(&places.source, &places.aside)))
     }
 
     /// Whether the place of a step is as it leaves it.

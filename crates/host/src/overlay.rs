@@ -42,6 +42,7 @@ mod walk;
 
 pub use apply::{Applied, Bounds, HeldBack, NotApplied};
 pub use aside::LeftOut;
+pub(crate) use aside::take;
 pub use cover::{Cover, mounts_below};
 pub(crate) use grounds::grounds;
 pub use groups::of_another_group;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Locked;
+use crate::moves::Apart;
 
 /// A change set that a kill interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,15 +17,32 @@ pub struct Recovered {
     pub call: String,
     /// What became of it.
     pub outcome: Outcome,
+    /// What would have gone with what was removed: what others wrote to it, and what they left no place for.
+    pub apart: Vec<Apart>,
     /// Whether nothing of the call stands: there is nothing to take back.
     pub is_void: bool,
 }
 
 impl Recovered {
+    /// One of which something may stand, and nothing was set apart.
+    pub(crate) fn of(call: &str, outcome: Outcome) -> Recovered {
+        Recovered { call: call.to_owned(), outcome, apart: Vec::new(), is_void: false }
+    }
+
     /// One that is left as its note says.
     pub(super) fn left(note: PathBuf, why: Why) -> Recovered {
         let call = note.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Recovered { call, outcome: Outcome::Left { note, why }, is_void: false }
+        Recovered::of(&call, Outcome::Left { note, why })
+    }
+}
+
+/// What became of it, and where that lies which was set apart.
+impl fmt::Display for Recovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.outcome)?;
+        self.apart.iter().try_for_each(|one| {
+            write!(f, "; what would have gone with {} is kept in {}", one.path.display(), one.lies.display())
+        })
     }
 }
 
@@ -37,7 +55,7 @@ pub enum Outcome {
     FinishedInPart,
     /// Nothing of it.
     RolledBack,
-    /// Nothing of it but where what stood before is nowhere any more.
+    /// Nothing of it but where others went on with what came, or what stood before is nowhere any more.
     RolledBackInPart,
     /// Nothing of it, as what was to come was not what was judged, in these words.
     Refused(String),
@@ -73,9 +91,7 @@ impl fmt::Display for Outcome {
             Outcome::Finished => f.write_str("finished"),
             Outcome::FinishedInPart => f.write_str("finished but for paths that others changed meanwhile"),
             Outcome::RolledBack => f.write_str("rolled back"),
-            Outcome::RolledBackInPart => {
-                f.write_str("rolled back but for paths of which others removed what stood there before")
-            }
+            Outcome::RolledBackInPart => f.write_str("rolled back but for paths that others changed meanwhile"),
             Outcome::Refused(why) => write!(f, "rolled back: {why}"),
             Outcome::Littered(left) => {
                 let left: Vec<String> = left.iter().map(|path| path.display().to_string()).collect();
@@ -161,7 +177,7 @@ mod tests {
         assert_eq!(files.take_recovered(), [Recovered::left(note.clone(), Why::Busy)]);
         drop(lock);
         files.recover(Duration::ZERO);
-        let rolled_back = Recovered { call: "c1".into(), outcome: Outcome::RolledBack, is_void: true };
+        let rolled_back = Recovered { is_void: true, ..Recovered::of("c1", Outcome::RolledBack) };
         assert_eq!(files.take_recovered(), [rolled_back]);
         assert!(!note.exists());
     }

@@ -24,7 +24,7 @@ use super::recovered::Why;
 use super::unheld::AS_IT_WAS;
 use super::{Change, Expect, Fsync, Locked, NotMade, Recovered, Stamp, Workspace, Written, is_guarded, sha256};
 use crate::moves::{
-    Act, Ground, Holds, Identity, Intent, Judged, Mover, Parents, Phase, Step, Stray, is_overlay, settle, wanted,
+    Act, After, Ground, Holds, Identity, Intent, Judged, Mover, Parents, Phase, Step, Stray, is_overlay, settle, wanted,
 };
 use crate::{overlay, sandbox, scratch};
 
@@ -136,6 +136,8 @@ impl Locked<'_> {
                 was: None,
                 dress: None,
                 emptied: false,
+                old_since: None,
+                new_since: None,
                 stamp,
                 looked: None,
             });
@@ -190,7 +192,7 @@ impl Locked<'_> {
     pub(crate) fn bring_back(&mut self, file: &Path, intent: &mut Intent) -> Result<(), Stuck> {
         intent.phase = Phase::RollingBack;
         let noted = self.save(file, intent).is_ok();
-        match Mover::new(self.files).back(&intent.steps, false) {
+        match Mover::new(self.files).back(&intent.steps, After::Failure) {
             Ok(_) if noted => Ok(()),
             // A full disk: what is in the note is not so any more.
             Ok(_) if std::fs::remove_file(file).is_ok() || !file.exists() => Ok(()),

@@ -79,6 +79,8 @@ mod tests {
                 was: None,
                 dress: None,
                 emptied: false,
+                old_since: None,
+                new_since: None,
                 stamp: None,
                 looked: None,
             })

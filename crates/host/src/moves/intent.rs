@@ -7,11 +7,12 @@ use std::time::SystemTime;
 use nika_contract::{ToolError, pathtext};
 use serde::{Deserialize, Serialize};
 
+use super::apart::Apart;
 use super::closed::Closed;
 use super::ground::Ground;
 use super::judged::Judged;
 use super::stray::Stray;
-use super::{Mover, Step};
+use super::{After, Mover, Step};
 use crate::fs::{Emptied, Locked, Made, Outcome, Recovered, Why, read_note};
 use crate::overlay::remove_tree;
 
@@ -40,6 +41,9 @@ pub(crate) struct Intent {
     /// Directories whose rights the moves may lift for a moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) closed: Vec<Closed>,
+    /// What a start set apart that would have gone with the rest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) apart: Vec<Apart>,
     /// What could not be removed of moves that are settled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) strays: Vec<Stray>,
@@ -73,6 +77,7 @@ impl Intent {
             scratch: Vec::new(),
             judged: Vec::new(),
             closed: Vec::new(),
+            apart: Vec::new(),
             strays: Vec::new(),
             is_settled: false,
             steps: Vec::new(),
@@ -104,7 +109,7 @@ impl Locked<'_> {
         }
         if !intent.is_settled {
             let left = rest.left().map(Path::to_path_buf).collect();
-            self.files().tell(Recovered { call: rest.call.clone(), outcome: Outcome::Littered(left), is_void: false });
+            self.files().tell(Recovered::of(&rest.call, Outcome::Littered(left)));
         }
         match self.save(note, &rest) {
             Ok(()) => self.settled(),
@@ -129,12 +134,15 @@ pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Option<Reco
     let mut mover = Mover::new(files);
     if intent.phase == Phase::RollingBack {
         // Where one cannot be moved back now, the next start tries again.
-        let whole = mover.back(&intent.steps, true).map_err(|error| Why::Failed(error.message))?;
+        let whole =
+            mover.back(&intent.steps, After::Kill(&intent.judged)).map_err(|error| Why::Failed(error.message))?;
         if !whole && outcome == Outcome::RolledBack {
             outcome = Outcome::RolledBackInPart;
         }
     }
     let mut strays = mover.clear(&intent.steps, intent.phase);
+    intent.set_apart(locked, note)?;
+    let files = locked.files();
     match intent.phase {
         Phase::Applying => files.remove_emptied(&intent.emptied),
         Phase::Staging | Phase::RollingBack => files.unmake(&intent.made),
@@ -145,7 +153,7 @@ pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Option<Reco
         && match intent.phase {
             Phase::Staging => true,
             Phase::Applying => false,
-            Phase::RollingBack => mover.is_void(&intent.steps),
+            Phase::RollingBack => Mover::new(files).is_void(&intent.steps),
         };
     // The note goes last: what lies in the root is known by it.
     for Named(dir) in &intent.scratch {
@@ -155,18 +163,19 @@ pub(crate) fn settle(locked: &mut Locked<'_>, note: &Path) -> Result<Option<Reco
     }
     strays.extend(intent.strays.iter().filter(|stray| !stray.goes(files)).cloned());
     locked.end(note, &intent, strays);
-    Ok((!intent.is_settled).then_some(Recovered { call: intent.call, outcome, is_void }))
+    let apart = intent.told();
+    Ok((!intent.is_settled).then_some(Recovered { call: intent.call, outcome, apart, is_void }))
 }
 
 /// Makes the moves that are not made yet, or says by the phase that those which are go back: others took the place of one,
-/// or what comes is not what was judged.
+/// or wrote to what one takes along, or what comes is not what was judged.
 fn finish(locked: &mut Locked<'_>, note: &Path, intent: &mut Intent) -> Result<Outcome, Why> {
     let mut mover = Mover::new(locked.files());
     let unproven = mover.unproven(&intent.judged, &intent.steps);
     let whole = mover.forward(&intent.steps, true).map_err(|error| Why::Failed(ToolError::from(error).message))?;
     let outcome = match mover.proves(&unproven) {
         Err(error) => Outcome::Refused(error.message),
-        Ok(()) if whole => return Ok(Outcome::Finished),
+        Ok(()) if whole && !mover.takes_others_along(&intent.steps) => return Ok(Outcome::Finished),
         Ok(()) if mover.can_go_back(&intent.steps) => Outcome::RolledBack,
         Ok(()) => return Ok(Outcome::FinishedInPart),
     };
@@ -299,7 +308,7 @@ mod tests {
         }]});
         std::fs::write(world.state.join("sets/c1.json"), note.to_string()).unwrap();
         let settled = world.files().take_recovered();
-        assert_eq!(settled, [Recovered { call: "c1".into(), outcome: Outcome::Finished, is_void: false }]);
+        assert_eq!(settled, [Recovered::of("c1", Outcome::Finished)]);
         assert_eq!(std::fs::read_to_string(&target).unwrap(), "new");
         assert!(!beside.exists());
     }

@@ -27,6 +27,11 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
+    /// Nothing was seen: whatever changed after this is another.
+    pub(super) fn since(began: (i64, u64)) -> Looked {
+        Looked { began, ..Looked::default() }
+    }
+
     /// Whether something in a directory is not as it was seen, or may not be, as it cannot be looked into. A move of it changes
     /// nothing in it, and what is no directory has nothing in it.
     pub(super) fn is_other_in(&self, above: &OwnedFd, name: &OsStr) -> bool {

@@ -196,17 +196,6 @@ impl Step {
         is_made && self.is_cleared(places)
     }
 
-    /// Whether others wrote to what is in a directory that was moved away, or put something there, since it was judged.
-    pub(super) fn takes_others_along(&self, source: &At<'_>, aside: &At<'_>) -> bool {
-        let Some(looked) = &self.looked else { return false };
-        let came_out = match self.act {
-            Act::Put | Act::Set { .. } => return false,
-            Act::Swap if standing(aside).is_none() => source,
-            Act::Remove | Act::Swap => aside,
-        };
-        standing(came_out) == self.old && looked.is_other_in(came_out.0, &came_out.1)
-    }
-
     /// The new one goes back to where it waited, and the old one to its place.
     fn give_back(&self, places: &Places<'_>) -> Result<(), Errno> {
         let Places { target, source, aside, .. } = places;
@@ -334,7 +323,7 @@ mod tests {
 
     use super::*;
     use crate::fs::worn_by_all;
-    use crate::moves::Mover;
+    use crate::moves::{After, Mover};
     use crate::overlay::tests::World;
 
     /// As on an overlay, which renames no directory of its lower part.
@@ -366,11 +355,13 @@ mod tests {
             was: Some((stat.st_mode & 0o7777, (stat.st_mtime, stat.st_mtime_nsec))),
             dress: dress.clone(),
             emptied: true,
+            old_since: None,
+            new_since: None,
             stamp: Some(Stamp::from(&stat)),
             looked: None,
         };
         fs::remove_dir(&dir).unwrap();
-        Mover::new(&world.files()).back(&[step], false).unwrap();
+        Mover::new(&world.files()).back(&[step], After::Failure).unwrap();
         let (again, worn) = look();
         assert_eq!((again.st_mode, again.st_mtime, worn), (stat.st_mode, 1_000_000_000, dress));
     }

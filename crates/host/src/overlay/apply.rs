@@ -24,14 +24,14 @@ use super::moves::{Move, one_by_one};
 use super::sides::{ITSELF, READ, beneath, standing};
 use super::stage::{self, Stage};
 use super::theirs;
-use super::walk::{bits, mtime};
+use super::walk::{bits, kind, mtime};
 use super::{Changes, Entry, What};
 use crate::fs::{
     Fsync, Locked, NotMade, Stamp, Stuck, Workspace, bare, is_absence, sha256_of, stat_as_owner, worn, worn_by_all,
 };
 use crate::git::{INDEX_BYTES, meaning};
 use crate::moves::{
-    Act, Closed, Ground, Identity, Intent, Looked, Mover, Named, Parents, Phase, Step, is_overlay, refused,
+    Act, After, Closed, Ground, Identity, Intent, Looked, Mover, Named, Parents, Phase, Step, is_overlay, refused,
 };
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
@@ -372,7 +372,9 @@ impl Locked<'_> {
         let back = match (&done, intent.phase) {
             (Ok(()), _) => Ok(()),
             (Err(_), Phase::Applying) => self.bring_back(&file, &mut intent),
-            (Err(_), _) => Mover::new(self.files()).back(&intent.steps, false).map(drop).map_err(|_| Stuck::Made),
+            (Err(_), _) => {
+                Mover::new(self.files()).back(&intent.steps, After::Failure).map(drop).map_err(|_| Stuck::Made)
+            }
         };
         if let Err(stuck) = back {
             // What stood there may still lie in these, and whoever settles it finds it by the note.
@@ -467,7 +469,8 @@ impl Locked<'_> {
                     Err(error) => return Err(refused(own, error).into()),
                 }
             }
-            let mut stage = Stage::within(top, Some(joined));
+            let mut stage = Stage::within(top.try_clone().map_err(|_| refused(own, Errno::MFILE))?, Some(joined));
+            let first = intent.steps.len();
             let is_overlay = is_overlay(&changes.layer.root);
             let moves = if is_overlay { self.one_by_one(changes)? } else { changes.moves.clone() };
             for (at, one) in moves.iter().enumerate() {
@@ -500,6 +503,10 @@ impl Locked<'_> {
                 };
                 intent.closed.extend(old.iter().chain(&new).filter_map(|stat| Closed::of(&one.path, stat)));
                 intent.closed.extend(self.closed_above(&mut parents, &one.path, &intent.steps));
+                let is_dir = |stat: &Option<Stat>| stat.as_ref().and_then(kind) == Some(Kind::Directory);
+                let looked = (!changes.by_hand && !one.emptied).then(|| Arc::clone(&looked));
+                let old_since = looked.as_ref().filter(|_| is_dir(&old)).map(|looked| looked.began);
+                let new_since = is_dir(&new).then_some(changes.layer.began);
                 let new = new.as_ref().map(Identity::of);
                 intent.steps.push(Step {
                     target: one.path.clone(),
@@ -516,10 +523,15 @@ impl Locked<'_> {
                         .then(|| worn_by_all(&beneath(&changes.layer.root, &one.path)?))
                         .flatten(),
                     emptied: one.emptied,
+                    old_since,
+                    new_since,
                     stamp: old.as_ref().map(Stamp::from),
-                    looked: (!changes.by_hand && !one.emptied).then(|| Arc::clone(&looked)),
+                    looked,
                 });
             }
+            // Nothing of it stands in the root yet.
+            let now = just_before(&top).map_err(|error| refused(own, error))?;
+            intent.steps[first..].iter_mut().filter_map(|step| step.new_since.as_mut()).for_each(|since| *since = now);
         }
         Closed::drop_set(&mut intent.closed, &intent.steps);
         Ok(())
@@ -709,6 +721,19 @@ fn came_to_nothing(cx: &Cx<'_>, layers: &[Changes<'_>]) {
             linked: false,
         });
     }
+}
+
+/// The last moment before now, by the clock of the file system that a directory of ours lies in: whatever is changed from now on
+/// is changed after it. A kernel of fine times gives one where it was asked for the one before.
+fn just_before(dir: &OwnedFd) -> Result<(i64, u64), Errno> {
+    let touched = || {
+        let mode = Mode::from_raw_mode(fstat(dir)?.st_mode & 0o7777);
+        rustix::fs::fchmod(dir, mode).and_then(|()| fstat(dir))
+    };
+    touched()?;
+    let now = touched()?;
+    let (sec, nsec) = (now.st_ctime, now.st_ctime_nsec);
+    Ok(nsec.checked_sub(1).map_or((sec - 1, 999_999_999), |nsec| (sec, nsec)))
 }
 
 /// sha256 of a content or link target, or numbers of a large file.

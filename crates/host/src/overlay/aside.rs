@@ -77,7 +77,7 @@ impl Layer {
 }
 
 /// Moves what lies at `from` in a layer to `to`. `None`: it only says that nothing stands there any more.
-pub(super) fn take(from: &Path, to: &Path) -> std::io::Result<Option<PathBuf>> {
+pub(crate) fn take(from: &Path, to: &Path) -> std::io::Result<Option<PathBuf>> {
     let (dir, name) = parent_as_owner(from)?;
     let stat = stat_as_owner(&dir, name)?;
     if marks::is_whiteout(&dir, &CString::new(name.as_bytes())?, &stat) {

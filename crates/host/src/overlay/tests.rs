@@ -16,7 +16,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::*;
 use crate::fs::{Fsync, Outcome, Settings, Workspace, sha256};
-use crate::moves::{Intent, Mover, Named, Phase, Wanted};
+use crate::moves::{After, Intent, Mover, Named, Phase, Wanted};
 
 mod applying;
 mod deep;

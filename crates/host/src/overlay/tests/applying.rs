@@ -143,7 +143,7 @@ fn what_others_put_into_a_directory_that_goes_at_the_last_moment_is_a_conflict()
                 world.bare(other);
                 let mut mover = Mover::new(locked.files());
                 let made = mover.make(&intent.steps);
-                mover.back(&intent.steps, false).unwrap();
+                mover.back(&intent.steps, After::Failure).unwrap();
                 made
             });
             assert!(made.is_err(), "{script} beside {other}");

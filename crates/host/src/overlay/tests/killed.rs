@@ -3,6 +3,7 @@
 use rustix::fs::CWD;
 
 use super::*;
+use crate::fs::Apart;
 
 const BEFORE: &str = "echo a >a; echo b >b; mkdir -p d/e o; echo 1 >d/1; echo 2 >d/e/2; echo 3 >o/3; chmod 644 b";
 const SCRIPT: &str = "echo x >>a; chmod 600 b; rm d/1; rm -r o; echo f >o; echo n >n; mkdir m; echo k >m/k; \
@@ -56,9 +57,19 @@ fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
 
 /// What is noted of a layer's changes before they are applied.
 fn planned(locked: &mut crate::fs::Locked<'_>, changes: Changes<'_>, phase: Phase) -> Intent {
+    planned_at(locked, changes, phase, &None)
+}
+
+fn planned_at(
+    locked: &mut crate::fs::Locked<'_>,
+    changes: Changes<'_>,
+    phase: Phase,
+    copies: &Option<PathBuf>,
+) -> Intent {
     let mut intent = Intent::new("c1");
-    intent.scratch.push(Named(changes.layer.dir.clone()));
-    locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
+    let around = copies.iter().flat_map(|place| [place.as_path(), place.parent().unwrap()]);
+    intent.scratch.extend([&*changes.layer.dir].into_iter().chain(around).map(|dir| Named(dir.to_path_buf())));
+    locked.plan(&[changes], (std::slice::from_ref(copies), &[joined::Joined::default()]), &mut intent).unwrap();
     intent.phase = phase;
     intent
 }
@@ -115,6 +126,133 @@ fn what_others_wrote_between_the_last_look_and_a_move_that_was_killed_goes_back_
     assert_eq!(fs::read(world.root.join("a")).unwrap(), b"a\ntheirs\n");
     assert_eq!(fs::read(world.root.join("d/1")).unwrap(), b"1\ntheirs\n");
     assert!(!world.root.join("m").exists(), "all of it goes back");
+}
+
+/// A change to a directory's file, or in it, says nothing of itself in the directory that is moved.
+#[test]
+fn what_others_wrote_in_a_directory_that_goes_is_not_gone_when_a_kill_is_settled() {
+    let Some(way) = ways().first().copied() else { return };
+    type Act = fn(&World, &Workspace, &Intent);
+    let acts: [(&str, Act); 4] = [
+        ("before its move", |world, _, _| world.bare("echo theirs >>o/3; echo theirs >d/e/5")),
+        ("after its move", |world, files, intent| {
+            Mover::new(files).forward(&intent.steps, true).unwrap();
+            fs::write(lies(world, intent, "o").join("3"), "3\ntheirs\n").unwrap();
+            fs::write(lies(world, intent, "d/e").join("5"), "theirs\n").unwrap();
+        }),
+        ("between two moves", |world, files, intent| {
+            let at = intent.steps.iter().position(|step| step.target == world.root.join("o")).unwrap();
+            Mover::new(files).forward(&intent.steps[..at], true).unwrap();
+            world.bare("echo theirs >>o/3");
+            fs::create_dir_all(world.root.join("d/e")).unwrap();
+            let e = match world.root.join("d/e/2").exists() {
+                true => world.root.join("d/e"),
+                false => lies(world, intent, "d/e"),
+            };
+            fs::write(e.join("5"), "theirs\n").unwrap();
+        }),
+        ("by a name that came", |world, _, _| world.bare("echo theirs >>o/3; echo theirs >5; mv 5 d/e/5")),
+    ];
+    for (when, act) in acts {
+        let (world, layer) = scripted(way);
+        let old = world.look();
+        let changes = layer.changes(&world.permit()).unwrap();
+        world.with(|locked, _| {
+            let intent = planned(locked, changes, Phase::Applying);
+            noted(&world, locked, &intent);
+            act(&world, locked.files(), &intent);
+        });
+        let dir = orphaned(layer);
+        assert_eq!(settled(&world), [(Outcome::RolledBack, vec![])], "{when}");
+        assert_eq!(fs::read(world.root.join("o/3")).unwrap(), b"3\ntheirs\n", "{when}");
+        assert_eq!(fs::read(world.root.join("d/e/5")).unwrap(), b"theirs\n", "{when}");
+        fs::remove_file(world.root.join("d/e/5")).unwrap();
+        fs::write(world.root.join("o/3"), "3\n").unwrap();
+        assert_eq!(world.look(), old, "{when}");
+        assert!(!dir.exists() && world.sets() == 0, "{when}");
+    }
+}
+
+/// They may have worked in it for days.
+#[test]
+fn what_others_wrote_in_a_directory_that_came_stays_when_the_rest_goes_back() {
+    let Some(way) = ways().first().copied() else { return };
+    for elsewhere in [false, true] {
+        let (world, layer) = scripted(way);
+        let copies = elsewhere.then(|| stage::place_in(&world.root));
+        let changes = layer.changes(&world.permit()).unwrap();
+        world.with(|locked, _| {
+            let intent = planned_at(locked, changes, Phase::RollingBack, &copies);
+            noted(&world, locked, &intent);
+            Mover::new(locked.files()).forward(&intent.steps, true).unwrap();
+            world.bare("echo theirs >>m/k; echo theirs >d/e/5; echo theirs >>a");
+        });
+        let dir = orphaned(layer);
+        let told = settled(&world);
+        let [(Outcome::RolledBackInPart, apart)] = &*told else { panic!("{told:?}") };
+        let read = |name: &str| fs::read_to_string(world.root.join(name)).unwrap();
+        assert_eq!([read("m/k"), read("d/e/4"), read("d/e/5")], ["k\ntheirs\n", "4\n", "theirs\n"]);
+        assert_eq!([read("a"), read("o/3"), read("d/1")], ["a\nx\ntheirs\n", "3\n", "1\n"]);
+        let former = |name: &str| &apart.iter().find(|one| one.path == world.root.join(name)).unwrap().lies;
+        assert_eq!(fs::read(former("a")).unwrap(), b"a\n");
+        assert_eq!(fs::read(former("d/e").join("2")).unwrap(), b"2\n");
+        assert_eq!(apart.len(), 2, "{apart:?}");
+        assert!(!dir.exists() && !world.root.join("n").exists());
+        assert_eq!(settled(&world), []);
+    }
+}
+
+/// Killed between the moves back and the look at what others wrote in that moment.
+#[test]
+fn what_others_wrote_in_a_directory_that_went_back_is_set_apart() {
+    let Some(way) = ways().first().copied() else { return };
+    for elsewhere in [false, true] {
+        let (world, layer) = scripted(way);
+        let old = world.look();
+        let copies = elsewhere.then(|| stage::place_in(&world.root));
+        let changes = layer.changes(&world.permit()).unwrap();
+        world.with(|locked, _| {
+            let intent = planned_at(locked, changes, Phase::RollingBack, &copies);
+            noted(&world, locked, &intent);
+            let mut mover = Mover::new(locked.files());
+            mover.forward(&intent.steps, true).unwrap();
+            world.bare("echo theirs >m/theirs");
+            mover.back(&intent.steps, After::Failure).unwrap();
+        });
+        orphaned(layer);
+        let told = settled(&world);
+        let [(Outcome::RolledBack, apart)] = &*told else { panic!("{told:?}") };
+        let [Apart { path, lies }] = &**apart else { panic!("{apart:?}") };
+        assert_eq!(*path, world.root.join("m"));
+        assert_eq!(fs::read(lies.join("theirs")).unwrap(), b"theirs\n");
+        assert_eq!(world.look(), old);
+    }
+}
+
+/// What was set apart before another kill is told by the start after it.
+#[test]
+fn what_an_interrupted_start_set_apart_is_told_by_the_next_one() {
+    let world = World::new();
+    let lies = world.state.join("spill/others");
+    fs::create_dir_all(&lies).unwrap();
+    let apart = ["m", "gone"].map(|name| Apart { path: world.root.join(name), lies: lies.with_file_name(name) });
+    fs::write(&apart[0].lies, "theirs").unwrap();
+    let mut intent = Intent::new("c1");
+    intent.phase = Phase::RollingBack;
+    let mut note = serde_json::to_value(intent).unwrap();
+    note["apart"] = serde_json::to_value(&apart).unwrap();
+    fs::write(world.state.join("sets/c1.json"), note.to_string()).unwrap();
+    assert_eq!(settled(&world), [(Outcome::RolledBack, vec![apart[0].clone()])]);
+}
+
+fn settled(world: &World) -> Vec<(Outcome, Vec<Apart>)> {
+    world.files().take_recovered().into_iter().map(|one| (one.outcome, one.apart)).collect()
+}
+
+/// Where the old one of a step lies that was made.
+fn lies(world: &World, intent: &Intent, name: &str) -> PathBuf {
+    let step = intent.steps.iter().find(|step| step.target == world.root.join(name)).unwrap();
+    if step.aside.exists() { step.aside.clone() } else { step.source.clone() }
 }
 
 /// Whoever cleans up meanwhile may take the former file along.
@@ -233,7 +371,7 @@ fn a_move_that_fails_takes_the_others_back() {
         last.source = last.source.with_file_name("nowhere");
         let mut mover = Mover::new(locked.files());
         assert!(mover.forward(&intent.steps, false).is_err());
-        mover.back(&intent.steps, false).unwrap();
+        mover.back(&intent.steps, After::Failure).unwrap();
     });
     assert_eq!(world.look(), start);
 }
