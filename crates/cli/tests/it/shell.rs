@@ -511,6 +511,42 @@ fn an_interpreter_keeps_its_state() {
     world.run(&["call", "repl", "language=bash", "code=echo once", "--mode", "accept-all"]).exits(0).says("once");
 }
 
+/// Who says yes to code says it to what `repl` shows: its interpreters take code from nowhere else.
+#[test]
+fn an_interpreter_of_repl_takes_code_from_repl_alone() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer =
+        Peer::start(world.nika(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
+    peer.initialize("2025-11-25");
+    let mut call = |tool: &str, arguments: Value| text(&peer.call(tool, arguments));
+    for (language, program) in [("bash", "bash"), ("python", "python3")] {
+        let code =
+            json!({"language": language, "code": if language == "bash" { "x=1; echo $x" } else { "x=1; print(x)" }});
+        let first = call("nika_repl", code.clone());
+        assert!(first.starts_with("1\n"), "{first}");
+        let listed = call("nika_job_list", json!({}));
+        let told = listed
+            .lines()
+            .find(|line| line.contains(&format!("{program}, the interpreter of repl")))
+            .unwrap_or_else(|| panic!("{listed}"));
+        let job = told.split(' ').next().unwrap_or_default().to_owned();
+        for frame in ["w 9\ntouch new\n", "touch new\n"] {
+            let refused = call("nika_job_input", json!({"job_id": job, "text": frame}));
+            assert!(refused.contains("NIKA-403") && refused.contains("`repl`"), "{refused}");
+        }
+        let refused = call("nika_job_output", json!({"job_id": job}));
+        assert!(refused.contains("NIKA-100") && refused.contains("the answer of `repl`"), "{refused}");
+        assert!(call("nika_job_stop", json!({"job_id": job})).contains("ended"));
+        let anew = call("nika_repl", code);
+        assert!(anew.contains("a new interpreter"), "{anew}");
+    }
+    assert!(!world.root().join("new").exists());
+    assert_eq!(peer.end(), 0);
+}
+
 #[test]
 fn a_command_whose_directory_is_gone_is_refused_and_the_next_runs_in_the_root() {
     if !is_confined_here() {

@@ -194,6 +194,7 @@ impl Repls {
             background: true,
             recorder: code.recorder.clone(),
             network: Reachable::AsServer,
+            reserved: Some(format!("{}, the interpreter of repl", code.language.program())),
             output: Bounds { head_bytes: 0, tail_bytes: TAIL_BYTES, most_bytes: u64::MAX, ..Bounds::default() },
             ..Order::new(program, code.profile.clone(), code.session)
         };

@@ -62,6 +62,10 @@ impl Tool for JobInput {
         // What a running program makes of its input, nobody can say. What holds it says how much that matters.
         let id = &params.job_id;
         let (kind, why) = match self.ground.jobs.confinement(scene.session.id(), id) {
+            Some(Confinement { reserved: true, .. }) => {
+                let what = format!("{id} is an interpreter of `repl`, which alone talks to it");
+                return Err(ToolError::new(code::JOB_TAKES_NO_INPUT, what).hint("give the code to `repl`"));
+            }
             Some(Confinement { access: Access::Unconfined, .. }) => {
                 (ExecKind::Unconfined, format!("{id} runs without the sandbox"))
             }

@@ -93,6 +93,10 @@ impl Tool for JobOutput {
             None => None,
         };
         let job = self.ground.job(cx, &params.job_id)?;
+        if job.confinement().reserved {
+            let what = format!("{} is an interpreter of `repl`, which alone talks to it", params.job_id);
+            return Err(ToolError::argument("job_id", what).hint("what code prints is in the answer of `repl`"));
+        }
         let cursors = cx.session.slot::<Cursors>();
         let known = || cursors.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let cursor = params.offset.or_else(|| known().get(&params.job_id).copied()).unwrap_or(0);

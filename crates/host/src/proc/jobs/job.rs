@@ -132,6 +132,8 @@ pub struct Confinement {
     pub reaches: bool,
     /// Whether it runs on a terminal.
     pub terminal: bool,
+    /// Whether only who started it talks to it.
+    pub reserved: bool,
     /// The strictest kind that its start was judged as.
     pub kind: ExecKind,
 }
@@ -325,6 +327,7 @@ impl Job {
             access: self.order.profile.access,
             reaches: !self.order.profile.hosts.is_empty(),
             terminal: self.is_on_terminal(),
+            reserved: self.order.reserved.is_some(),
             kind: self.kind,
         }
     }

@@ -92,6 +92,8 @@ pub struct Order {
     pub caches: Option<Arc<Caches>>,
     /// Who notes what comes of it beside its end.
     pub notes: Option<Notes>,
+    /// What it is called, where only who started it talks to it, in words of their own.
+    pub reserved: Option<String>,
 }
 
 /// Notes what comes of a job, by its id. Called on the job's own thread.
@@ -153,6 +155,7 @@ impl Order {
             network: Reachable::Itself,
             caches: None,
             notes: None,
+            reserved: None,
         }
     }
 
@@ -181,9 +184,10 @@ impl Order {
 
     /// What it is, in one line's worth of words.
     pub(super) fn command(&self) -> String {
-        match &self.program {
-            Program::Shell { text } => text.clone(),
-            Program::Argv(words) => words.join(" "),
+        match (&self.reserved, &self.program) {
+            (Some(called), _) => called.clone(),
+            (None, Program::Shell { text }) => text.clone(),
+            (None, Program::Argv(words)) => words.join(" "),
         }
     }
 
