@@ -142,6 +142,28 @@ fn directories_of_a_containers_image_are_moved_replaced_and_brought_back() {
     }
 }
 
+/// An overlay copies a file of the image's up before it can be moved, and others wait for that to write to it.
+#[test]
+fn what_others_write_to_a_file_of_the_image_as_it_comes_up_is_not_lost() {
+    for (words, path) in [("rm a", "a"), ("echo new > a", "a"), ("rm -r d", "d/deep/f")] {
+        let world = world();
+        let ran = in_container(
+            &world,
+            "",
+            &format!(
+                "strace -o /dev/null true || exit 77
+                 strace -f -qq -o /dev/null -e 'trace=?chmod,fchmodat' -e 'inject=?chmod,fchmodat:delay_exit=500000' \
+                   \"$1\" call bash command='{words}' --unsafe --root . &
+                 timeout 60 sh -c 'until test -e ../../over/u/r/{path}; do :; done'; echo others >> {path}
+                 wait $! || echo failed; cat {path}"
+            ),
+        );
+        let Some(ran) = ran else { return };
+        assert!(ran.out.contains("not applied, as others changed it meanwhile"), "{words}: {ran:?}");
+        assert!(ran.out.ends_with("failed\none\nothers\n"), "{words}: {ran:?}");
+    }
+}
+
 #[test]
 fn what_a_command_makes_in_the_root_inherits_as_anywhere() {
     let world = world();

@@ -479,8 +479,9 @@ impl Locked<'_> {
                 if known.get(&*one.path).is_some_and(|entry| !changes.is_as_known(entry, stands.as_ref())) {
                     return Err(NotApplied::Conflict(vec![self.files().place(one.path.clone())]));
                 }
-                if is_overlay && matches!(one.act, Act::Remove | Act::Swap) {
-                    parents.copy_up(self.files(), &one.path);
+                let old = if is_overlay { self.brought_up(&mut parents, one)? } else { stands };
+                if !still_holds(stands.as_ref(), old.as_ref()) {
+                    return Err(NotApplied::Conflict(vec![self.files().place(one.path.clone())]));
                 }
                 let mut source = changes.inside(&one.path);
                 if let Some(dir) = copied
@@ -493,7 +494,6 @@ impl Locked<'_> {
                     source = copy;
                 }
                 let aside = own.join("old").join(at.to_string());
-                let old = if is_overlay { self.stat(&mut parents, &one.path)? } else { stands };
                 let new = match one.act {
                     Act::Put | Act::Swap => {
                         let waits = self.stat(&mut sources, &source)?;
@@ -535,6 +535,14 @@ impl Locked<'_> {
         }
         Closed::drop_set(&mut intent.closed, &intent.steps);
         Ok(())
+    }
+
+    /// What stands at the path of a move on an overlay, when that is in the part of it where things are moved.
+    fn brought_up(&self, parents: &mut Parents, one: &Move) -> Result<Option<Stat>, ToolError> {
+        if matches!(one.act, Act::Remove | Act::Swap) {
+            parents.copy_up(self.files(), &one.path);
+        }
+        self.stat(parents, &one.path)
     }
 
     /// The directory of a path, if its owner may not write it, and no step before was about it.
@@ -679,6 +687,17 @@ impl Changes<'_> {
             }
             Kind::File => open(READ).and_then(hash).map(|hash| (Some(hash), None)).map_err(failed),
         }
+    }
+}
+
+/// Whether what was brought up is what stood there. It may have another inode by that, and as long as it takes, others who
+/// write to it wait: they come right after.
+fn still_holds(stood: Option<&Stat>, now: Option<&Stat>) -> bool {
+    match (stood, now) {
+        (Some(stood), Some(now)) if kind(stood) == kind(now) => {
+            kind(now) == Some(Kind::Directory) || (stood.st_size, mtime(stood)) == (now.st_size, mtime(now))
+        }
+        (stood, now) => stood.is_none() && now.is_none(),
     }
 }
 
