@@ -331,80 +331,80 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Makes the moves, under an intent.
+    /// Makes the moves, under an intent, or none of them.
     fn move_all(&mut self, cx: &Cx<'_>, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
-        let call = &cx.call.0;
         let joined: Vec<Joined> = layers.iter().map(|changes| changes.joined(self.files(), cx.permit)).collect();
-        let mut intent = Intent::new(call);
-        intent.scratch.extend(layers.iter().map(|changes| Named(changes.layer.dir.clone())));
-        intent.grounds.extend(layers.iter().flat_map(|changes| changes.grounds(self.files())));
-        for changes in layers {
-            if changes.by_hand {
-                changes.close()?;
-            }
-            let replacing = changes.moves.iter().filter(|one| one.act == Act::Swap);
-            changes.layer.tried.replacing(replacing.map(|one| &one.path));
-            for one in changes.moves.iter().filter(|one| matches!(one.act, Act::Put | Act::Swap)) {
-                clean(&changes.inside(&one.path)).map_err(|error| refused(&one.path, error))?;
-            }
-        }
+        layers.iter().try_for_each(Changes::make_ready)?;
         let copied: Vec<Option<PathBuf>> =
             layers.iter().map(|changes| changes.is_elsewhere().then(|| stage::place_in(&changes.layer.root))).collect();
-        let ours = copied.iter().flatten().flat_map(|place| [Some(place.as_path()), place.parent()]);
-        intent.scratch.extend(ours.flatten().map(|dir| Named(dir.to_path_buf())));
-        let file = self.files().sets_dir().join(format!("{call}.json"));
+        let mut intent = self.intended(&cx.call.0, layers, &copied);
+        let file = self.files().sets_dir().join(format!("{}.json", cx.call.0));
         if copied.iter().any(Option::is_some) {
             self.save(&file, &intent)?;
         }
         let staged = self.plan(layers, (&copied, &joined), &mut intent);
         let is_staged = staged.is_ok();
-        let done = staged.and_then(|()| {
-            self.sync(layers, &copied)?;
-            // One rename onto nothing happens or does not: there is nothing to settle.
-            let alone = matches!(intent.steps.as_slice(), [only] if only.act == Act::Put);
-            if !alone || !intent.closed.is_empty() || copied.iter().any(Option::is_some) {
-                intent.phase = Phase::Applying;
-                self.save(&file, &intent)?;
-            }
-            Mover::new(self.files()).make(&intent.steps)?;
-            Ok(intent.judged.iter().try_for_each(|one| one.check(self.files()))?)
-        });
-        let back = match (&done, intent.phase) {
-            (Ok(()), _) => Ok(()),
-            (Err(_), Phase::Applying) => self.bring_back(&file, &mut intent),
-            (Err(_), _) => {
-                Mover::new(self.files()).back(&intent.steps, After::Failure).map(drop).map_err(|_| Stuck::Made)
-            }
-        };
-        if let Err(stuck) = back {
-            // What stood there may still lie in these, and whoever settles it finds it by the note.
-            layers.iter().for_each(|changes| changes.layer.leave());
-            cx.undo.stands();
-            return done.map_err(|error| {
-                let why = match error {
-                    NotApplied::Conflict(places) => changed_meanwhile(&places),
-                    error => ToolError::from(error).message,
-                };
-                NotApplied::Refused(stuck.refusal(&why))
-            });
-        }
+        let done = staged.and_then(|()| self.make_planned(layers, &copied, (&file, &mut intent)));
         if done.is_err() {
+            if let Err(stuck) = self.take_back(&file, &mut intent) {
+                return done.map_err(|error| left(cx, layers, &stuck, error));
+            }
             self.note_back(layers, &intent.steps, &joined);
             // Before that nothing of it stood in the root.
             if is_staged {
                 self.note_theirs(layers, &copied, (&file, &mut intent))?;
             }
         }
-        copied.iter().flatten().for_each(|place| stage::remove(place));
-        // The layers themselves go with their owners.
-        let is_copy = |dir: &Path| copied.iter().flatten().any(|copy| copy == dir || copy.parent() == Some(dir));
-        intent.scratch.retain(|Named(dir)| is_copy(dir));
-        self.end(&file, &intent, Vec::new());
+        self.end_moves(&copied, (&file, intent));
         done?;
         if self.files().fsync() == Fsync::Full {
             layers.iter().for_each(|changes| sync_fs(&changes.layer.root));
         }
         Ok(())
+    }
+
+    /// Where the moves are made, and what is removed when they are settled.
+    fn intended(&self, call: &str, layers: &[Changes<'_>], copied: &[Option<PathBuf>]) -> Intent {
+        let mut intent = Intent::new(call);
+        intent.grounds.extend(layers.iter().flat_map(|changes| changes.grounds(self.files())));
+        let copies = copied.iter().flatten().flat_map(|place| [Some(place.as_path()), place.parent()]).flatten();
+        let scratch = layers.iter().map(|changes| &*changes.layer.dir).chain(copies);
+        intent.scratch.extend(scratch.map(|dir| Named(dir.to_path_buf())));
+        intent
+    }
+
+    /// Makes what was planned, and looks at what is guarded of it where it stands then.
+    fn make_planned(
+        &mut self,
+        layers: &[Changes<'_>],
+        copied: &[Option<PathBuf>],
+        (file, intent): (&Path, &mut Intent),
+    ) -> Result<(), NotApplied> {
+        self.sync(layers, copied)?;
+        // One rename onto nothing happens or does not: there is nothing to settle.
+        let alone = matches!(intent.steps.as_slice(), [only] if only.act == Act::Put);
+        if !alone || !intent.closed.is_empty() || copied.iter().any(Option::is_some) {
+            intent.phase = Phase::Applying;
+            self.save(file, intent)?;
+        }
+        Mover::new(self.files()).make(&intent.steps)?;
+        Ok(intent.judged.iter().try_for_each(|one| one.check(self.files()))?)
+    }
+
+    /// Takes back what was made of it.
+    fn take_back(&mut self, file: &Path, intent: &mut Intent) -> Result<(), Stuck> {
+        match intent.phase {
+            Phase::Applying => self.bring_back(file, intent),
+            _ => Mover::new(self.files()).back(&intent.steps, After::Failure).map(drop).map_err(|_| Stuck::Made),
+        }
+    }
+
+    /// Removes the copies, and the note with them. The layers themselves go with their owners.
+    fn end_moves(&mut self, copied: &[Option<PathBuf>], (file, mut intent): (&Path, Intent)) {
+        copied.iter().flatten().for_each(|place| stage::remove(place));
+        let is_copy = |dir: &Path| copied.iter().flatten().any(|copy| copy == dir || copy.parent() == Some(dir));
+        intent.scratch.retain(|Named(dir)| is_copy(dir));
+        self.end(file, &intent, Vec::new());
     }
 
     /// Notes what others put into what was moved in and back. What cannot be kept with the rest stays where it lies.
@@ -591,6 +591,18 @@ impl Locked<'_> {
     }
 }
 
+/// Leaves to the next start what could not be taken back: what stood in the places of it may lie in the layers, and whoever
+/// settles it finds it by the note.
+fn left(cx: &Cx<'_>, layers: &[Changes<'_>], stuck: &Stuck, error: NotApplied) -> NotApplied {
+    layers.iter().for_each(|changes| changes.layer.leave());
+    cx.undo.stands();
+    let why = match error {
+        NotApplied::Conflict(places) => changed_meanwhile(&places),
+        error => ToolError::from(error).message,
+    };
+    NotApplied::Refused(stuck.refusal(&why))
+}
+
 impl Entry {
     /// A directory that stays is changed by whoever makes a file in it: that is no conflict.
     fn is_merged(&self) -> bool {
@@ -599,6 +611,19 @@ impl Entry {
 }
 
 impl Changes<'_> {
+    /// Has what moves out of the layer be as it shall stand in the root.
+    fn make_ready(&self) -> Result<(), NotApplied> {
+        if self.by_hand {
+            self.close()?;
+        }
+        let replacing = self.moves.iter().filter(|one| one.act == Act::Swap);
+        self.layer.tried.replacing(replacing.map(|one| &one.path));
+        for one in self.moves.iter().filter(|one| matches!(one.act, Act::Put | Act::Swap)) {
+            clean(&self.inside(&one.path)).map_err(|error| refused(&one.path, error))?;
+        }
+        Ok(())
+    }
+
     /// Whether what bears `stamp` changed while the command ran. What is put together by hand was looked at
     /// entry by entry, whenever the layer was made.
     fn is_disturbed(&self, stamp: &Stamp) -> bool {

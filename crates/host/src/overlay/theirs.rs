@@ -2,11 +2,13 @@
 //! It is no part of what the command left, so the directory is left out with it, and what is of others in it is told.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Kind, ToolError, code};
 use rustix::fs::{Mode, OFlags, RenameFlags, Stat, fstat, open, readlinkat, renameat_with};
+use rustix::io::Errno;
 
 use super::aside::take;
 use super::sides::{DIRECTORY, ITSELF};
@@ -17,48 +19,75 @@ use super::{Changes, Entry, What};
 use crate::fs::{Stamp, Workspace, look_as_owner, move_as_owner, open_as_owner, parent_as_owner, temp_name};
 use crate::moves::{Act, Step};
 
-/// Looks for it in what `steps` moved into the root and back. A copy goes with its place in the root, so the layer gets what
-/// others left of it: where it cannot, the copy has to stay. What was put together by hand nobody looks at again, so it is kept
-/// where it can be read. Of both the error says where it lies, and which of these are copies.
+/// Looks for it in what `steps` moved into the root and back, and keeps it. Of what lies elsewhere than with the rest of a layer
+/// then, the error says where; and which of these are copies that have to stay.
 pub(super) fn note(files: &Workspace, layers: &[Changes<'_>], steps: &[Step]) -> Result<(), (ToolError, Vec<PathBuf>)> {
-    let (mut apart, mut copies) = (Vec::new(), Vec::new());
-    for changes in layers {
-        let moved: HashSet<&Path> = changes.moves.iter().map(|one| &*one.path).collect();
-        let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
-        let came = |step: &&Step| matches!(step.act, Act::Put | Act::Swap) && moved.contains(&*step.target);
-        for step in steps.iter().filter(came) {
-            let is_copy = step.source != changes.inside(&step.target);
-            let theirs = of_others(files, (&known, is_copy), step);
-            if theirs.is_empty() {
-                continue;
-            }
-            let lies = match (changes.by_hand, is_copy) {
-                (true, _) => Some(set_apart(files, step)),
-                (false, true) => changes.take_over(step).err().map(|error| Err((step.source.clone(), error))),
-                (false, false) => None,
-            };
-            let target = step.target.display();
-            apart.extend(lies.map(|lies| match lies {
-                Ok(place) => format!("what they wrote to {target} lies in {}", place.display()),
-                Err((place, why)) => {
-                    copies.push(place.clone());
-                    format!("what they wrote to {target} lies in {}: {why}", place.display())
-                }
-            }));
-            changes.layer.tried.others(&step.target, theirs);
-        }
-    }
+    let apart: Vec<Apart<'_>> = layers.iter().flat_map(|changes| changes.note_theirs(files, steps)).collect();
     if apart.is_empty() {
         return Ok(());
     }
-    let message = format!("others changed the same as it was applied; {}", apart.join("; "));
-    Err((ToolError::new(code::CHANGED_SINCE_READ, message), copies))
+    let lie = apart.iter().map(Apart::told).collect::<Vec<_>>().join("; ");
+    let error = ToolError::new(code::CHANGED_SINCE_READ, format!("others changed the same as it was applied; {lie}"));
+    Err((error, apart.into_iter().filter_map(|one| Some(one.lies.err()?.0)).collect()))
 }
 
+/// What others wrote to what was moved to `target`, and lies elsewhere than with the rest of the layer.
+struct Apart<'s> {
+    target: &'s Path,
+    /// Where it lies then; or where it lies still, and why.
+    lies: Result<PathBuf, (PathBuf, io::Error)>,
+}
+
+impl Apart<'_> {
+    fn told(&self) -> String {
+        let wrote = format!("what they wrote to {} lies in", self.target.display());
+        match &self.lies {
+            Ok(place) => format!("{wrote} {}", place.display()),
+            Err((place, why)) => format!("{wrote} {}: {why}", place.display()),
+        }
+    }
+}
+
+impl Changes<'_> {
+    fn note_theirs<'s>(&self, files: &Workspace, steps: &'s [Step]) -> Vec<Apart<'s>> {
+        let moved: HashSet<&Path> = self.moves.iter().map(|one| &*one.path).collect();
+        let known: HashMap<&Path, &Entry> = self.entries.iter().map(|entry| (&*entry.path, entry)).collect();
+        let came = |step: &&Step| matches!(step.act, Act::Put | Act::Swap) && moved.contains(&*step.target);
+        let mut apart = Vec::new();
+        for step in steps.iter().filter(came) {
+            let is_copy = step.source != self.inside(&step.target);
+            let theirs = of_others(files, (&known, is_copy), step);
+            if !theirs.is_empty() {
+                apart.extend(self.keep_theirs(files, step, is_copy));
+                self.layer.tried.others(&step.target, theirs);
+            }
+        }
+        apart
+    }
+
+    /// A copy goes with its place in the root, so the layer gets what others left of it: where it cannot, the copy has to stay.
+    /// What was put together by hand nobody looks at again, so it is kept where it can be read.
+    fn keep_theirs<'s>(&self, files: &Workspace, step: &'s Step, is_copy: bool) -> Option<Apart<'s>> {
+        let kept = match (self.by_hand, is_copy) {
+            (true, _) => set_apart(files, step).map(Some),
+            (false, true) => self.take_over(step).map(|()| None),
+            (false, false) => Ok(None),
+        };
+        let lies = kept.map_err(|error| (step.source.clone(), error)).transpose()?;
+        Some(Apart { target: &step.target, lies })
+    }
+}
+
+/// All that is not as the command left it, or may not be, as it cannot be looked at.
 fn of_others(files: &Workspace, (known, is_copy): (&HashMap<&Path, &Entry>, bool), step: &Step) -> Vec<PathBuf> {
     let opened =
         parent_as_owner(&step.source).and_then(|(above, name)| open_as_owner(&above, name.as_ref(), DIRECTORY));
-    let Ok(ours) = opened else { return Vec::new() };
+    let ours = match opened {
+        Ok(ours) => ours,
+        // Nothing is in a file or a link, and what did not come back others have.
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => return Vec::new(),
+        Err(_) => return vec![step.target.clone()],
+    };
     let mut look = Look { known, is_copy, seen: HashSet::new(), theirs: Vec::new() };
     let stands = files.look_as_owner(&step.target, DIRECTORY).ok();
     look.within(&ours, stands.as_ref(), &step.target, 0);
@@ -69,15 +98,15 @@ fn of_others(files: &Workspace, (known, is_copy): (&HashMap<&Path, &Entry>, bool
     look.theirs
 }
 
-/// Where it lies then; or where it lies still, and why.
-fn set_apart(files: &Workspace, step: &Step) -> Result<PathBuf, (PathBuf, std::io::Error)> {
+/// Where it lies then.
+fn set_apart(files: &Workspace, step: &Step) -> io::Result<PathBuf> {
     let to = files.state().join("spill").join(format!("others{}", temp_name()));
-    take(&step.source, &to).map(|_| to).map_err(|error| (step.source.clone(), error))
+    take(&step.source, &to).map(|_| to)
 }
 
 impl Changes<'_> {
     /// Has the layer what lies at the source of a step, in the place of what that is a copy of.
-    fn take_over(&self, step: &Step) -> std::io::Result<()> {
+    fn take_over(&self, step: &Step) -> io::Result<()> {
         let at = self.inside(&step.target);
         let (above, name) = parent_as_owner(&at)?;
         let apart = self.layer.dir.join(temp_name());
@@ -114,21 +143,27 @@ impl Look<'_> {
         for name in names {
             let path = at.join(&name);
             let opened = open_as_owner(ours, name.as_ref(), ITSELF).and_then(|it| Ok((fstat(&it)?, it)));
-            let Ok((now, itself)) = opened else { continue };
+            self.seen.insert(path.clone());
+            let (now, itself) = match opened {
+                Ok(opened) => opened,
+                Err(_) => {
+                    self.theirs.push(path);
+                    continue;
+                }
+            };
             let stood = stands.and_then(|stands| look_as_owner(stands, name.as_ref(), ITSELF).ok());
             let is_as_left = match self.known.get(&*path) {
                 Some(entry) => is_as_left(entry, self.is_copy, &now),
                 None => stood.as_ref().is_some_and(|stood| is_as_it_was(stood, (&itself, &now))),
             };
             match kind(&now) {
-                _ if !is_as_left => self.theirs.push(path.clone()),
+                _ if !is_as_left => self.theirs.push(path),
                 Some(Kind::Directory) if depth < MAX_DEPTH => {
                     self.within(&itself, stood.as_ref(), &path, depth + 1);
                 }
-                Some(Kind::Directory) => self.theirs.push(path.clone()),
+                Some(Kind::Directory) => self.theirs.push(path),
                 _ => {}
             }
-            self.seen.insert(path);
         }
     }
 }
