@@ -119,6 +119,22 @@ fn a_file_in_a_closed_directory_is_a_file_of_the_workspace() {
     assert_eq!(world.text("closed/in/d"), "d\n");
 }
 
+/// Each is open for no longer than it is looked into.
+#[test]
+fn more_closed_directories_are_applied_than_files_may_be_open() {
+    let world = world();
+    let Some(user) = Ordinary::of(&world) else { return };
+    let nika = user.nika(&[]);
+    let words = nika.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.display(), value?.display())));
+    let env = words.collect::<Vec<_>>().join(" ");
+    let program = nika.get_program().display();
+    let command = "mkdir d; cd d; for n in $(seq 300); do mkdir $n; chmod 000 $n; done; chmod 000 .";
+    user.does(&format!("ulimit -n 256; env -i {env} {program} call bash command='{command}' --unsafe; chmod 700 d"));
+    let closed = fs::read_dir(world.root().join("d")).expect("made").flatten();
+    let closed = closed.filter(|entry| entry.metadata().is_ok_and(|meta| meta.mode() & 0o7777 == 0));
+    assert_eq!(closed.count(), 300);
+}
+
 /// Its target is what is written, whatever rights the directory has that it lies in.
 #[test]
 fn a_link_in_a_closed_directory_leads_where_it_leads() {

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, Stat, StatxFlags
 use rustix::io::Errno;
 
 use super::moves::Move;
-use super::sides::{ITSELF, READ, content};
+use super::sides::{DIRECTORY, ITSELF, READ, content};
 use super::{Layer, marks};
 pub(super) use crate::fs::kind_of as kind;
 use crate::fs::{Stamp, errno, look_as_owner, open_as_owner, reopen_as_owner, stat_as_owner};
@@ -115,19 +115,11 @@ impl Changes<'_> {
 
 /// Reads a layer.
 pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
-    let (copies, opened) = (HashMap::new(), Vec::new());
     let (entries, special, moves) = (Vec::new(), Vec::new(), Vec::new());
-    let mut walk = Walk { entries, special, moves, copies, opened, layer };
-    let walked = (|| {
-        let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
-        let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
-        walk.merged(&upper, &lower, &layer.root, 0)
-    })();
-    // The rights that the command left, where they were lifted to look in.
-    for (dir, mode) in walk.opened.drain(..).rev() {
-        let _ = rustix::fs::chmod(marks::by_handle(&dir), mode);
-    }
-    walked?;
+    let mut walk = Walk { entries, special, moves, copies: HashMap::new(), layer };
+    let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
+    let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
+    walk.merged(&upper, &lower, &layer.root, 0)?;
     Ok(Changes {
         entries: walk.entries,
         special: walk.special,
@@ -152,7 +144,6 @@ struct Walk<'l> {
     special: Vec<PathBuf>,
     moves: Vec<Move>,
     copies: HashMap<(u64, u64), (PathBuf, Stamp)>,
-    opened: Vec<(OwnedFd, Mode)>,
     layer: &'l Layer,
 }
 
@@ -183,20 +174,20 @@ impl Walk<'_> {
         match (kind(&now), &was) {
             (None, _) => self.special.push(path),
             (Some(Kind::Directory), Some(was)) if kind(was) == Some(Kind::Directory) => {
-                let inner = self.enter(up, name, &path)?;
+                let inner = Entered::of(up, name, &path)?;
                 let covered = covered(low, name, &path)?;
                 // A directory that the command made bears the mark, too. Where somebody else made one of that name
                 // meanwhile, it replaces nothing: what is in both comes together.
-                let replaces = || marks::is_opaque(&inner) && !was_made_after(&covered, self.layer.began);
+                let replaces = || marks::is_opaque(&inner.dir) && !was_made_after(&covered, self.layer.began);
                 if self.layer.tried.replaces(&path) || replaces() {
                     self.note(&path, What::Changed, Some(&now), Some(was));
-                    self.fresh(&inner, Some(&covered), &path, depth + 1)?;
+                    self.fresh(&inner.dir, Some(&covered), &path, depth + 1)?;
                     self.moves.push(Move::new(path, Act::Swap));
                     return Ok(());
                 }
                 let closes = self.other_mode(&path, &now, was);
                 let before = self.moves.len();
-                self.merged(&inner, &covered, &path, depth + 1)?;
+                self.merged(&inner.dir, &covered, &path, depth + 1)?;
                 self.moves.extend(closes);
                 // Where something in it moves, it gets a time by that.
                 let moves_in_it = self.moves[before..].iter().any(|one| one.path.parent() == Some(&path));
@@ -207,8 +198,8 @@ impl Walk<'_> {
             }
             (Some(Kind::Directory), _) => {
                 self.note(&path, told(&was), Some(&now), was.as_ref());
-                let inner = self.enter(up, name, &path)?;
-                self.fresh(&inner, None, &path, depth + 1)?;
+                let inner = Entered::of(up, name, &path)?;
+                self.fresh(&inner.dir, None, &path, depth + 1)?;
                 self.moves.push(Move::new(path, if was.is_some() { Act::Swap } else { Act::Put }));
             }
             (Some(kind), Some(was)) => self.beside(up, low, name, path, (&now, kind), was, depth)?,
@@ -313,8 +304,8 @@ impl Walk<'_> {
                 self.note(&path, what, Some(&now), was.as_ref());
             }
             if kind_now == Kind::Directory {
-                let inner = self.enter(up, name, &path)?;
-                self.fresh(&inner, dir_was.as_ref(), &path, depth + 1)?;
+                let inner = Entered::of(up, name, &path)?;
+                self.fresh(&inner.dir, dir_was.as_ref(), &path, depth + 1)?;
             } else if let Some(dir_was) = dir_was {
                 self.all_gone(&dir_was, &path, depth + 1)?;
             }
@@ -376,21 +367,6 @@ impl Walk<'_> {
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(failed(path, error)),
         }
-    }
-
-    /// A directory of the layer, readable even if the command took that right away.
-    fn enter(&mut self, up: &OwnedFd, name: &CString, path: &Path) -> Result<OwnedFd, ToolError> {
-        match directory(up, &**name, false).and_then(searchable) {
-            Err(Errno::ACCESS) => {}
-            other => return other.map_err(|error| failed(path, error)),
-        }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let handle = rustix::fs::openat(up, name, flags, Mode::empty()).map_err(|error| failed(path, error))?;
-        let mode =
-            Mode::from_raw_mode(rustix::fs::fstat(&handle).map_err(|error| failed(path, error))?.st_mode & 0o7777);
-        rustix::fs::chmod(marks::by_handle(&handle), mode | Mode::RWXU).map_err(|error| failed(path, error))?;
-        self.opened.push((handle, mode));
-        directory(up, &**name, false).map_err(|error| failed(path, error))
     }
 
     /// Whether two files have the same bytes and attributes, or two links the same target.
@@ -473,6 +449,42 @@ fn names(dir: &OwnedFd, at: &Path, depth: usize) -> Result<Vec<CString>, ToolErr
     }
     names.sort();
     Ok(names)
+}
+
+/// A directory of the layer, open to be looked into. It has the rights again that the command left it as soon as nobody does: of
+/// many that are closed, one is open at once.
+struct Entered {
+    dir: OwnedFd,
+    /// Rights that were lifted for that.
+    lifted: Option<Mode>,
+}
+
+impl Entered {
+    fn of(up: &OwnedFd, name: &CString, path: &Path) -> Result<Entered, ToolError> {
+        match directory(up, &**name, false).and_then(searchable) {
+            Ok(dir) => Ok(Entered { dir, lifted: None }),
+            Err(Errno::ACCESS) => Entered::closed(up, name).map_err(|error| failed(path, error)),
+            Err(error) => Err(failed(path, error)),
+        }
+    }
+
+    fn closed(up: &OwnedFd, name: &CString) -> rustix::io::Result<Entered> {
+        let flags = DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(up, name, flags, Mode::empty())?;
+        let mode = Mode::from_raw_mode(bits(&rustix::fs::fstat(&handle)?));
+        rustix::fs::chmod(marks::by_handle(&handle), mode | Mode::RWXU)?;
+        let mut entered = Entered { dir: handle, lifted: Some(mode) };
+        entered.dir = directory(up, &**name, false)?;
+        Ok(entered)
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if let Some(mode) = self.lifted {
+            let _ = rustix::fs::chmod(marks::by_handle(&self.dir), mode);
+        }
+    }
 }
 
 /// Opens a directory to read its names. `same_mount`: not across a mount, which the overlay did not show.
