@@ -152,27 +152,31 @@ fn what_others_write_to_a_directory_that_does_not_stay_is_theirs() {
 /// The same of an undo that is taken back.
 #[test]
 fn what_others_write_to_a_directory_that_came_back_and_goes_again_is_kept() {
-    let scene = Scene::new("mkdir d; echo a > d/a; echo z > z");
-    let Some((said, code)) = scene.raced("rm -rf d; echo new > z", || {}) else { return };
-    assert_eq!(code, Some(0), "{said}");
-    let others = || {
-        let since = Instant::now();
-        while !scene.at("d/a").exists() {
-            assert!(since.elapsed() < Duration::from_secs(60), "it never stood there");
-        }
-        fs::write(scene.at("d/t"), "t").expect("written");
-        append(&scene.at("d/a"));
-        append(&scene.at("z"));
-    };
-    let Some(undone) = scene.raced_call(&["undo", "--unsafe"], others) else { return };
-    let said = String::from_utf8_lossy(&undone.stderr);
-    assert_eq!((undone.status.code(), scene.text("z")), (Some(1), "new\nothers\n".into()), "{said}");
-    let lies = said.split_once("what they wrote to ").and_then(|(_, rest)| rest.split_once(" lies in "));
-    let (_, place) = lies.unwrap_or_else(|| panic!("{said}"));
-    let place = place.lines().next().expect("a line");
-    let kept = |name: &str| fs::read_to_string(Path::new(place).join(name)).expect("kept");
-    assert_eq!((kept("t"), kept("a")), ("t".into(), "a\nothers\n".into()), "{said}");
-    assert!(!scene.at("d").exists());
+    let apart = tempfile::tempdir_in("/dev/shm").ok();
+    for state in [Some(tempfile::tempdir().expect("a directory")), apart].into_iter().flatten() {
+        let scene = Scene::with(state, "mkdir d; echo a > d/a; echo z > z");
+        let Some((said, code)) = scene.raced("rm -rf d; echo new > z", || {}) else { return };
+        assert_eq!(code, Some(0), "{said}");
+        let others = || {
+            let since = Instant::now();
+            while !scene.at("d/a").exists() {
+                assert!(since.elapsed() < Duration::from_secs(60), "it never stood there");
+            }
+            fs::write(scene.at("d/t"), "t").expect("written");
+            append(&scene.at("d/a"));
+            append(&scene.at("z"));
+        };
+        let Some(undone) = scene.raced_call(&["undo", "--unsafe"], others) else { return };
+        let said = String::from_utf8_lossy(&undone.stderr);
+        assert_eq!((undone.status.code(), scene.text("z")), (Some(1), "new\nothers\n".into()), "{said}");
+        let lies = said.split_once("what they wrote to ").and_then(|(_, rest)| rest.split_once(" lies in "));
+        let (_, place) = lies.unwrap_or_else(|| panic!("{said}"));
+        let place = place.lines().next().expect("a line");
+        let kept = |name: &str| fs::read_to_string(Path::new(place).join(name)).expect("kept");
+        assert_eq!((kept("t"), kept("a")), ("t".into(), "a\nothers\n".into()), "{said}");
+        let names: Vec<String> = tree(scene.root.path()).into_keys().collect();
+        assert_eq!(names, ["z"], "{said}");
+    }
 }
 
 /// A link of the command's stood there, where others put a directory in that moment.
