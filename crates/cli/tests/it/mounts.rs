@@ -197,6 +197,33 @@ fn a_file_that_is_mounted_by_itself_is_edited_and_taken_back_where_it_stands() {
     assert_eq!(ran.out.lines().collect::<Vec<_>>(), lines, "{ran:?}");
 }
 
+/// Theirs stays where it is, and nothing else does.
+#[test]
+fn what_others_write_to_a_directory_that_does_not_stay_is_named_where_there_is_no_room_for_it() {
+    let world = world();
+    let ran = mounted(
+        &world,
+        "strace -o /dev/null true || exit 77
+         mkdir place small; mount -t tmpfs -o size=4m t small; cd place; mkdir deps; echo y > y
+         NIKA_STATE_DIR=$PWD/../small strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:delay_enter=300000 \
+           \"$1\" call bash command='rm -r deps; mkdir deps; echo n > deps/n; echo yy > y' --unsafe --root . &
+         timeout 60 sh -c 'until test -e deps/n; do :; done'
+         echo others >> y; echo others > deps/t; head -c 6000000 /dev/urandom > deps/big
+         wait $! || true; chmod 700 .nika-*; find . -type f | sed 's/nika-[^/]*/nika/g' | sort; cat y",
+    );
+    let Some(ran) = ran.filter(|ran| ran.code != 77) else { return };
+    let (said, left) = ran.out.split_once("]\n.").unwrap_or_else(|| panic!("{ran:?}"));
+    assert!(
+        said.contains("[nothing was applied: others changed the same as it was applied; what they wrote to "),
+        "{ran:?}"
+    );
+    assert!(said.contains("/0: No space left on device"), "{ran:?}");
+    // The command's version is without theirs.
+    assert!(said.contains("; what it changed lies in ") && !said.contains("with what others wrote"), "{ran:?}");
+    let lines = ["/.nika/.nika/0/big", "./.nika/.nika/0/n", "./.nika/.nika/0/t", "./y", "y", "others"];
+    assert_eq!(left.lines().collect::<Vec<_>>(), lines, "{ran:?}");
+}
+
 #[test]
 fn a_home_that_does_not_exist_stops_no_command() {
     if !is_confined_here() {

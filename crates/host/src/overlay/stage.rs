@@ -48,7 +48,11 @@ pub(super) fn remove_but(place: &Path, kept: &[PathBuf]) {
         return remove(place);
     }
     let all = std::fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.path());
-    all.filter(|copy| !kept.contains(copy)).for_each(|copy| remove_tree(&copy));
+    for copy in all.filter(|copy| !kept.contains(copy)) {
+        if std::fs::remove_file(&copy).is_err() {
+            remove_tree(&copy);
+        }
+    }
 }
 
 fn above(place: &Path) -> &Path {

@@ -57,9 +57,12 @@ impl Changes<'_> {
         for step in steps.iter().filter(came) {
             let is_copy = step.source != self.inside(&step.target);
             let theirs = of_others(files, (&known, is_copy), step);
-            if !theirs.is_empty() {
-                apart.extend(self.keep_theirs(files, step, is_copy));
-                self.layer.tried.others(&step.target, theirs);
+            if theirs.is_empty() {
+                continue;
+            }
+            match self.keep_theirs(files, step, is_copy) {
+                Some(elsewhere) => apart.push(elsewhere),
+                None => self.layer.tried.others(&step.target, theirs),
             }
         }
         apart
