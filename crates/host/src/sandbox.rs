@@ -64,8 +64,8 @@ pub(crate) use listener::{
     Answer, Heard, Listener, Stopped, beneath, file_of_socket, interrupt, is_of_our_network, memory_of,
 };
 pub(crate) use network::Network;
-pub use placeholders::clear_stand_ins;
 pub(crate) use placeholders::{clear_left, is_below_stand_in, is_stand_in};
+pub use placeholders::{clear_stand_ins, is_no_file};
 pub(crate) use protected::SKIPPED;
 pub use protected::{Known, MAX_HIDDEN, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;

@@ -88,8 +88,8 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("sandbox/protected.rs", &["*"], "finds names that narrow a profile; they are never shown"),
     (
         "sandbox/placeholders.rs",
-        &["clear_stand_ins"],
-        "removes what a dead run made for itself, and nothing of anybody's",
+        &["clear_stand_ins", "is_no_file"],
+        "removes what a dead run made for itself, and nothing of anybody's; reads a look that was taken already",
     ),
     (
         "sandbox/linked.rs",

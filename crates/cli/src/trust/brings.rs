@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use nika_host::sandbox::is_no_file;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -226,6 +227,10 @@ impl Look<'_> {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
             Err(error) => return Err(unreadable(name, &error)),
         };
+        // While a command runs, for a guarded name that does not exist.
+        if is_no_file(&meta) {
+            return Ok(());
+        }
         match depth {
             Some(depth) if meta.is_dir() => return self.tree(name, depth),
             None if meta.is_dir() => return Ok(()),

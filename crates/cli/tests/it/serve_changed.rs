@@ -1,10 +1,12 @@
 //! What changes while a server runs: rules and trust hold from then on, and what cannot stops it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, text};
+use crate::shell::is_confined_here;
 use crate::world::{World, world};
 
 fn server(world: &World) -> Peer {
@@ -67,6 +69,47 @@ fn trust_that_is_taken_back_and_rules_that_are_added_hold_at_once() {
     peer.call("nika_list_dir", json!({}));
     assert_eq!(peer.heard.iter().filter(told).count(), 2);
     assert_eq!(peer.end(), 0);
+}
+
+/// Something stands in, meanwhile, for each guarded name that does not exist.
+#[test]
+fn a_repository_is_trusted_and_its_hooks_run_also_while_a_command_of_it_does() {
+    if !is_confined_here() {
+        return;
+    }
+    let hook = "#!/bin/sh\ngrep -q DENY && echo '{\"decision\": \"deny\", \"reason\": \"by the hook\"}'\nexit 0\n";
+    let config = "hooks: [{on: before, tool: bash, run: [.nika/check.sh]}]\n\
+                  permissions:\n  allow: [\"write(docs/**)\"]\n";
+    let world = world().file(".nika/config.yaml", config).file(".nika/check.sh", hook);
+    let script = world.root().join(".nika/check.sh");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    std::fs::create_dir(world.root().join(".git")).expect("made");
+    world.run(&["trust", "--yes"]).exits(0);
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let lasts = json!({"command": "touch ran; sleep 60", "run_in_background": true});
+    let begun = text(&peer.call("nika_bash", lasts));
+    assert!(begun.contains("j1"), "{begun}");
+    let since = Instant::now();
+    while std::fs::symlink_metadata(world.root().join(".mcp.json")).is_err() {
+        assert!(since.elapsed() < Duration::from_secs(10), "the job runs");
+    }
+    let denied = json!({"command": "echo DENY"});
+    world.run(&["call", "bash", "command=echo DENY"]).exits(3).complains("by the hook");
+    world.run(&["trust", "--status"]).exits(0).says("trusted");
+    let mut beside = server(&world);
+    for (peer, name) in [(&mut peer, "docs/a"), (&mut beside, "docs/b")] {
+        let since = Instant::now();
+        // Twice as long as files are not looked at.
+        while since.elapsed() < Duration::from_millis(500) {
+            let refused = text(&peer.call("nika_bash", denied.clone()));
+            assert!(refused.contains("by the hook"), "{refused}");
+        }
+        let written = text(&peer.call("nika_write", write(name)));
+        assert!(written.contains("Created"), "{written}");
+    }
+    assert!(text(&peer.call("nika_job_stop", json!({"job_id": "j1"}))).contains("ended"));
+    assert_eq!((peer.end(), beside.end()), (0, 0));
 }
 
 #[test]

@@ -8,8 +8,9 @@
 //! shared lock on the root says whether somebody still needs them.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -316,6 +317,12 @@ pub(crate) fn clear_left(root: &Path) {
 /// Removes a stand-in. Fails, as it should, for a directory with something in it by now, which is somebody's.
 fn discard(path: &Path) {
     let _ = Entry::at(path).and_then(|entry| entry.remove());
+}
+
+/// Whether this stands in for a file that does not exist, and nobody could take it for one.
+pub fn is_no_file(meta: &Metadata) -> bool {
+    let of = meta.file_type();
+    of.is_char_device() && meta.rdev() == 0 || of.is_socket() && meta.mode() & 0o7777 == FILE
 }
 
 /// Whether this is something of ours.
