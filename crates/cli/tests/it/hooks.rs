@@ -7,6 +7,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, text};
+use crate::shell::is_confined_here;
 use crate::world::{World, until_run, world};
 
 const READ: &[&str] = &["read", "file_path=a.txt"];
@@ -47,6 +48,32 @@ fn a_script_is_heard_before_each_call() {
     let env = std::fs::read_to_string(world.path("home/env")).expect("it has an environment");
     assert!(env.contains("NIKA_TOOL=read") && env.contains("HOME=") && !env.contains("NIKA_STATE_DIR"), "{env}");
     world.run(&["log", "show"]).exits(0);
+}
+
+#[test]
+fn what_a_script_withholds_is_told_nowhere() {
+    if !is_confined_here() {
+        return;
+    }
+    let deny = "grep -q SECRET && echo '{\"decision\": \"deny\", \"reason\": \"leaks\"}'; exit 0";
+    let world = with_hook("", deny);
+    user(&world, "config.yaml", "hooks:\n  - {on: after, run: [\"~/check.sh\"]}\n");
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "accept-all"]));
+    peer.initialize("2025-11-25");
+    let lasts = json!({"command": "echo SEC'RET'; sleep 2.2; cat a.txt >b.txt"});
+    let withheld =
+        peer.request("tools/call", json!({"name": "nika_bash", "arguments": lasts, "_meta": {"progressToken": 7}}));
+    assert!(withheld.to_string().contains("NIKA-107"), "{withheld}");
+    let steps: Vec<&Value> = peer.heard.iter().filter(|heard| heard["method"] == "notifications/progress").collect();
+    assert!(!steps.is_empty() && steps.iter().all(|step| !step.to_string().contains("SECRET")), "{steps:?}");
+    let code = json!({"language": "bash", "code": "echo SEC'RET'"});
+    assert!(text(&peer.call("nika_repl", code)).contains("NIKA-107"));
+    for number in 1..8 {
+        let read = json!({"job_id": format!("j{number}"), "offset": 0});
+        let refused = text(&peer.call("nika_job_output", read));
+        assert!(refused.contains("NIKA-") && !refused.contains("SECRET"), "{refused}");
+    }
+    assert_eq!(peer.end(), 0);
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! *Begin*: the call gets its name, and the journal a line, before anything else happens.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::Instant;
 
-use nika_contract::{CallId, Fault, event, text};
+use nika_contract::{CallId, Fault, Progress, event, text};
+use nika_guard::HookPoint;
 use nika_store::journal::redact;
 use serde_json::{Map, Value};
 
@@ -21,12 +23,24 @@ pub(crate) struct Begun {
     pub since: Instant,
 }
 
+/// Tells nothing of what a call says before a hook has heard it, who may withhold it.
+struct Wordless(Arc<dyn Progress>);
+
+impl Progress for Wordless {
+    fn step(&self, done: u64, total: Option<u64>, _: &str) {
+        self.0.step(done, total, "running");
+    }
+}
+
 pub(crate) fn begin(runtime: &Runtime, session: &Session, mut incoming: Incoming) -> Result<Begun, Fault> {
     unwrap_gateway(&mut incoming);
     let at_ms = runtime.parts.clock.unix_ms();
     let call = new_id(at_ms);
     // A name can be anything a caller writes; a tool's has a few letters.
     let tool = text::preview(canonical(&incoming.name), 80);
+    if runtime.parts.hooks.for_call(HookPoint::After, &tool).next().is_some() {
+        incoming.progress = Arc::new(Wordless(incoming.progress));
+    }
     let mut fields = Map::new();
     fields.insert("call".into(), call.0.as_str().into());
     fields.insert("tool".into(), tool.as_str().into());

@@ -93,10 +93,7 @@ impl Tool for JobOutput {
             None => None,
         };
         let job = self.ground.job(cx, &params.job_id)?;
-        if job.confinement().reserved {
-            let what = format!("{} is an interpreter of `repl`, which alone talks to it", params.job_id);
-            return Err(ToolError::argument("job_id", what).hint("what code prints is in the answer of `repl`"));
-        }
+        is_told_here(&job)?;
         let cursors = cx.session.slot::<Cursors>();
         let known = || cursors.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let cursor = params.offset.or_else(|| known().get(&params.job_id).copied()).unwrap_or(0);
@@ -118,6 +115,18 @@ impl Tool for JobOutput {
         known().insert(params.job_id.clone(), view.chunk.next);
         Ok(answer(&job, &view, filter.as_ref()))
     }
+}
+
+/// What is told by the answer of another call is told there alone: a hook may have withheld it.
+fn is_told_here(job: &Job) -> Result<(), ToolError> {
+    let (what, hint) = match (job.confinement().reserved, job.is_background()) {
+        (false, true) => return Ok(()),
+        (true, _) => {
+            ("an interpreter of `repl`, which alone talks to it", "what code prints is in the answer of `repl`")
+        }
+        (false, false) => ("not in the background", "what it prints is in the answer of the call that it is"),
+    };
+    Err(ToolError::argument("job_id", format!("{} is {what}", job.id())).hint(hint))
 }
 
 fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
