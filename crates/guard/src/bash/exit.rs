@@ -20,11 +20,19 @@ const CODES: &[(&str, i32, Is, &str)] = &[
     ("diff colordiff zdiff sdiff", 2, Failure, "an error: the files could not be compared"),
     ("cmp", 1, Answer, "the files differ"),
     ("cmp", 2, Failure, "an error: the files could not be compared"),
-    ("git-diff", 1, Answer, "there are differences"),
+    ("git-diff git-diff-files git-diff-index git-diff-tree", 1, Answer, "there are differences"),
+    ("git-check-ignore", 1, Answer, "none of these is ignored"),
+    ("git-merge-base", 1, Answer, "it is no ancestor, or nothing is common to them"),
+    ("git-rev-parse git-show-ref git-symbolic-ref", 1, Answer, "there is none of this name"),
+    ("git-config", 1, Answer, "the key is not set, or is no key"),
+    ("git-ls-files", 1, Answer, "no file matches one of these"),
+    ("git-*", 129, Failure, "git does not take these arguments"),
     ("test [ [[", 1, Answer, "the test is false"),
     ("test [ [[", 2, Failure, "an error in the expression"),
     ("((", 1, Answer, "the result is zero"),
-    ("find", 1, Failure, "some places could not be searched"),
+    ("find", 1, Failure, "some places could not be searched, or it does not take this expression"),
+    ("xargs", 123, Failure, "a command that it ran failed, or found nothing where that is 1 as for grep"),
+    ("xargs", 124, Failure, "a command that it ran gave 255, at which it stops"),
     ("which type whereis command-v", 1, Answer, "not found"),
     ("pgrep pidof", 1, Answer, "no process matches"),
     ("expr", 1, Answer, "the result is empty or zero"),
@@ -74,7 +82,8 @@ pub fn is_answer(last_command: &str, code: i32) -> bool {
 
 fn row(last_command: &str, code: i32) -> Option<&'static (&'static str, i32, Is, &'static str)> {
     let name = last_command.rsplit('/').next().unwrap_or_default();
-    CODES.iter().find(|(names, listed, ..)| *listed == code && names.split(' ').any(|listed| listed == name))
+    let is_it = |listed: &str| listed.strip_suffix('*').map_or(listed == name, |start| name.starts_with(start));
+    CODES.iter().find(|(names, listed, ..)| *listed == code && names.split(' ').any(is_it))
 }
 
 #[cfg(test)]
@@ -89,6 +98,11 @@ mod tests {
             ("/usr/bin/diff", 1, Some("the files differ")),
             ("git-diff", 1, Some("there are differences")),
             ("[", 1, Some("the test is false")),
+            ("git-diff", 129, Some("git does not take these arguments")),
+            ("git", 129, Some("ended by the signal HUP")),
+            ("git-check-ignore", 1, Some("none of these is ignored")),
+            ("git-status", 1, None),
+            ("xargs", 124, Some("a command that it ran gave 255, at which it stops")),
             ("cat", 1, None),
             ("grep", 0, None),
             ("cat", 127, Some("the command was not found")),
