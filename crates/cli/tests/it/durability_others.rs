@@ -179,6 +179,38 @@ fn what_others_write_to_a_directory_that_came_back_and_goes_again_is_kept() {
     }
 }
 
+/// What an undo takes away is looked at before all that comes back is put together, and again then.
+#[test]
+fn what_others_write_while_an_undo_is_put_together_is_theirs() {
+    let scene = Scene::new("echo a > a");
+    let Some((said, code)) = scene.raced("echo new > a; mkdir d; echo b > d/b", || {}) else { return };
+    assert_eq!(code, Some(0), "{said}");
+    let layers = || {
+        let states = fs::read_dir(scene.state.path().join("state")).into_iter().flatten().flatten();
+        let layers = states.flat_map(|state| fs::read_dir(state.path().join("layers")).into_iter().flatten().flatten());
+        layers.map(|layer| layer.path()).collect::<Vec<_>>()
+    };
+    for (path, text) in [("a", "new\n"), ("d/b", "b\n")] {
+        let before = layers();
+        let options =
+            ["-o", "/dev/null", "-e", "trace=?mkdir,mkdirat", "-e", "inject=?mkdir,mkdirat:delay_exit=300000"];
+        let (root, state) = (scene.root.path(), scene.state.path());
+        let undone = std::thread::scope(|scope| {
+            let undone = scope.spawn(|| answered(root, state, &options, &["undo", "--unsafe"]));
+            while !undone.is_finished() && layers().iter().all(|layer| before.contains(layer)) {
+                std::thread::yield_now();
+            }
+            append(&scene.at(path));
+            undone.join().expect("it ends")
+        });
+        let Some(undone) = undone else { return };
+        assert_eq!((undone.status.code(), scene.text(path)), (Some(1), format!("{text}others\n")), "{undone:?}");
+        fs::write(scene.at(path), text).expect("written");
+    }
+    assert!(scene.undo());
+    assert_eq!((tree(scene.root.path()).len(), scene.text("a")), (1, "a\n".into()));
+}
+
 /// A link of the command's stood there, where others put a directory in that moment.
 #[test]
 fn what_others_leave_is_kept_behind_no_link_of_the_command() {

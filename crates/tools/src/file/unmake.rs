@@ -150,12 +150,31 @@ impl Unmaker<'_> {
 
     /// Takes it back.
     pub fn make(&self, locked: &mut Locked<'_>) -> Result<Unmade, NotMade> {
+        let stood = self.stood()?;
         let plan = self.plan()?;
         let unmade = self.unmade(&plan)?;
         let paths = plan.keys().map(PathBuf::as_path);
-        layered::apply((self.files, self.cx, locked), paths, |changes| self.fill(changes, &plan), |_| Ok(()))?;
+        // To read all that, and to put it together, takes as long as there is much.
+        let still = |_: &Locked<'_>| match self.stood()?.into_iter().find(|(path, now)| stood.get(path) != Some(now)) {
+            Some((path, _)) => Err(NotMade::Moved(self.files.place(path.to_path_buf()))),
+            None => Ok(()),
+        };
+        layered::apply((self.files, self.cx, locked), paths, |changes| self.fill(changes, &plan), still)?;
         plan.into_keys().for_each(|path| self.learn(path));
         Ok(unmade)
+    }
+
+    /// What stands at every path, by what others change in it: of a directory, that it is another one.
+    fn stood(&self) -> Result<HashMap<&Path, Option<[i64; 4]>>, ToolError> {
+        let paths = self.calls.iter().flat_map(|call| &call.changes).map(|change| &*change.path);
+        let all = paths.map(|path| (path, self.files.place(path.to_path_buf())));
+        let inside = all.filter(|(_, place)| place.below_root.is_some());
+        let stands = inside.map(|(path, place)| {
+            let glance = self.owned().glance(self.cx.permit, &place)?;
+            let is_file = |it: &Glance| it.kind != Some(Kind::Directory);
+            Ok((path, glance.map(|it| if is_file(&it) { it.numbers } else { [it.numbers[0], 0, 0, 0] })))
+        });
+        stands.collect()
     }
 
     /// Has the session know what stands at a path as far as it has seen the same bytes there before.
