@@ -48,7 +48,7 @@ pub use apart::Apart;
 pub(crate) use closed::Closed;
 pub(crate) use ground::Ground;
 pub(crate) use identity::Identity;
-use identity::standing;
+use identity::{can_be_seen, standing};
 pub(crate) use intent::{Intent, Named, Phase, Wanted, settle, wanted};
 pub(crate) use judged::{Holds, Judged};
 pub(crate) use looked::Looked;
@@ -252,12 +252,12 @@ impl<'a> Mover<'a> {
     pub(crate) fn forward(&mut self, steps: &[Step], careful: bool) -> Result<bool, NotMade> {
         let mut whole = true;
         for step in steps {
-            let done = match self.places(step) {
-                Ok(places) => Some(step.make(&places, careful).map_err(|error| refused(&step.target, error))?),
+            let places = if careful { self.places_left(step)? } else { Some(self.places(step)?) };
+            let done = match places {
+                Some(places) => Some(step.make(&places, careful).map_err(|error| refused(&step.target, error))?),
                 // Its directory is gone with what was in it; the other paths can still be finished. Or it was settled, but for
                 // the note.
-                Err(_) if careful => None,
-                Err(error) => return Err(error.into()),
+                None => None,
             };
             let done = done.unwrap_or_else(|| self.stands_as_made(step));
             if !done && !careful {
@@ -380,9 +380,17 @@ impl<'a> Mover<'a> {
         strays
     }
 
+    /// The same, unless a directory of these is no more.
+    fn places_left(&mut self, step: &Step) -> Result<Option<Places<'_>>, ToolError> {
+        if self.is_gone(step) { Ok(None) } else { self.places(step).map(Some) }
+    }
+
     fn places(&mut self, step: &Step) -> Result<Places<'_>, ToolError> {
         let target = self.target.of(self.files, &step.target).map_err(|error| refused(&step.target, error))?;
         let (source, aside) = beside(self.files, (&mut self.source, &mut self.aside), step)?;
+        for at in [&target, &source, &aside] {
+            can_be_seen(at).map_err(|error| refused(&step.target, error))?;
+        }
         Ok(Places { target, source, aside, of_layer: !step.is_beside() })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nika_contract::pathtext;
+use nika_contract::{ToolError, pathtext};
 use serde::{Deserialize, Serialize};
 
 use super::{Act, At, Identity, Intent, Looked, Mover, Phase, Places, Step, standing};
@@ -26,6 +26,7 @@ impl Intent {
     /// after another kill can tell it.
     pub(super) fn set_apart(&mut self, locked: &mut Locked<'_>, note: &Path) -> Result<(), Why> {
         let kept = Mover::new(locked.files()).kept(&self.steps, self.phase);
+        let kept = kept.map_err(|error| Why::Failed(error.message))?;
         if kept.is_empty() {
             return Ok(());
         }
@@ -49,10 +50,10 @@ impl Intent {
 
 impl Mover<'_> {
     /// Where moves were to lead, and where lies what must not go with them. What moves of a set left stays beside its place.
-    fn kept(&mut self, steps: &[Step], phase: Phase) -> Vec<(PathBuf, PathBuf)> {
+    fn kept(&mut self, steps: &[Step], phase: Phase) -> Result<Vec<(PathBuf, PathBuf)>, ToolError> {
         let mut kept = Vec::new();
         for step in steps.iter().filter(|step| !step.is_beside()) {
-            let Ok(places) = self.places(step) else { continue };
+            let Some(places) = self.places_left(step)? else { continue };
             for (at, path) in [(&places.source, &step.source), (&places.aside, &step.aside)] {
                 let is_kept = match (standing(at), phase) {
                     (None, _) | (_, Phase::Staging) => false,
@@ -68,7 +69,7 @@ impl Mover<'_> {
                 }
             }
         }
-        kept
+        Ok(kept)
     }
 }
 

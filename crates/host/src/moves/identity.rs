@@ -1,10 +1,11 @@
 //! Who stands under a name, by what a rename keeps: so it is told which moves were made.
 
 use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::At;
-use crate::fs::{Stamp, stat_as_owner};
+use crate::fs::{Stamp, is_absence, stat_as_owner};
 
 /// What tells an entry from another that came to its place: the inode, and as inodes are used again, of all but directories
 /// the size and modification time.
@@ -40,7 +41,15 @@ impl Identity {
     }
 }
 
-/// Who stands there.
+/// What cannot be looked at is not the same as nothing.
+pub(super) fn can_be_seen((dir, name): &At<'_>) -> Result<(), Errno> {
+    match stat_as_owner(dir, name) {
+        Err(error) if !is_absence(error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Who stands there, where it [`can_be_seen`].
 pub(super) fn standing((dir, name): &At<'_>) -> Option<Identity> {
     stat_as_owner(dir, name).ok().as_ref().map(Identity::of)
 }

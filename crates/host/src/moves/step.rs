@@ -326,6 +326,39 @@ mod tests {
     use crate::moves::{After, Mover};
     use crate::overlay::tests::World;
 
+    /// Taken for an empty place, it would be left as it is, and called taken back.
+    #[test]
+    fn a_place_that_cannot_be_looked_at_is_not_taken_for_an_empty_one() {
+        let world = World::new();
+        let beside = world.root.join(".nika-0123456789abcdef.tmp");
+        fs::write(&beside, "new").unwrap();
+        let new = Some(Identity::of(&rustix::fs::lstat(&beside).unwrap()));
+        let step = |act| Step {
+            // No name is as long.
+            target: world.root.join("n".repeat(300)),
+            source: beside.clone(),
+            aside: beside.with_extension("old"),
+            act,
+            new,
+            old: new,
+            linked: false,
+            was: None,
+            dress: None,
+            emptied: false,
+            old_since: None,
+            new_since: None,
+            stamp: None,
+            looked: None,
+        };
+        for act in [Act::Put, Act::Swap, Act::Remove] {
+            let files = world.files();
+            assert!(Mover::new(&files).back(&[step(act)], After::Failure).is_err(), "{act:?}");
+            for careful in [false, true] {
+                assert!(Mover::new(&files).forward(&[step(act)], careful).is_err(), "{act:?}");
+            }
+        }
+    }
+
     /// As on an overlay, which renames no directory of its lower part.
     #[test]
     fn an_emptied_directory_that_was_removed_comes_back_as_it_was() {
