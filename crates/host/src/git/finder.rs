@@ -6,6 +6,7 @@
 
 mod elsewhere;
 mod links;
+mod spelled;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -176,7 +177,7 @@ impl Repositories for Finder {
             // What cannot be read, or not to its end, may say it.
             text => match read(&path, CONFIG_BYTES) {
                 Ok(None) => false,
-                Ok(Some(bytes)) => bytes.windows(text.len()).any(|part| part == text.as_bytes()),
+                Ok(Some(bytes)) => spelled::says(&bytes, text),
                 Err(_) => true,
             },
         };

@@ -178,6 +178,8 @@ fn files_that_a_version_obeys_are_seen_here_and_above() {
     let says = |name, text| finder.has_file(&scene.root(), &[name], text);
     scene.write("repo/rust-toolchain.toml", "[toolchain]\nchannel = \"1.95\"\n");
     assert!(says("rust-toolchain.toml", "channel") && !says("rust-toolchain.toml", "path"));
+    scene.write("repo/global.json", "{\"sdk\": {\"p\\u0061ths\": [\"x\"]}}\n");
+    assert!(says("global.json", "paths") && !says("global.json", "roll"));
     scene.write("repo/tools/bazel", "x\n");
     scene.write("repo/app/src/a.rs", "x\n");
     scene.write(".mvn/jvm.config", "x\n");
