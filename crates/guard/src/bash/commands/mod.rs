@@ -142,12 +142,12 @@ const HELP_RUNS: &str = "pytest py.test scons waf pylint tox nox flake8 mix nx f
 
 /// Even their version comes after the project's own options, plugins and settings: `.rspec` is a template that runs,
 /// `.mocharc.js` and `.sequelizerc` are programs, those of PHP load `vendor/autoload.php`, `west` the commands of the
-/// manifest. Some know no such word, and install their hooks.
+/// manifest. Some know no such word, and install their hooks, or read commands (`cpan`).
 const VERSION_RUNS: &str = "idf.py mocha ava nyc rspec rubocop jekyll cucumber ng packer husky simple-git-hooks hexo premake5 lein \
     rebar3 rails hardhat truffle pdm hg phpstan psalm rector pest infection deptrac serverless sls west scrapy strapi moon \
     manage.py django-admin artisan waf nose2 cap typedoc tap vue-cli-service sequelize sequelize-cli ansible-playbook \
     ansible-lint ansible-galaxy ansible-vault ansible-doc ansible-inventory ansible-config ansible-console ansible-pull \
-    ansible-test ansible-navigator ansible-builder";
+    ansible-test ansible-navigator ansible-builder cpan";
 
 /// Words that only ask for the version or for help, last of all.
 const ASKS: &[&str] = &["--help", "--version", "-h", "-v", "-V", "help", "version"];

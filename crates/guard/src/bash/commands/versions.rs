@@ -100,13 +100,20 @@ const INSTALLED: &[&str] = &["node_modules", ".pnp.cjs", ".pnp.js"];
 /// fetched or taken from the project, its interpreter, plugins and tests that are loaded first.
 const OBEYS: &[Obeys] = &[
     obeying(
-        "cargo rustc rustdoc rustfmt rustup rust-analyzer clippy-driver",
+        "cargo rustc rustdoc rustfmt rustup rust-analyzer clippy-driver cargo-clippy cargo-fmt cargo-miri cross",
         &["rust-toolchain", "rust-toolchain.toml"],
         "path",
     ),
+    // In the place of any of these may stand a script of a manager of versions, which starts the program of the directory that
+    // is named there.
+    obeying(MANAGED, &[".tool-versions"], "path:"),
+    obeying("python python3 pip pip3", &[".python-version"], ".."),
+    obeying("ruby gem bundle irb rake", &[".ruby-version"], ".."),
+    obeying("node npm npx", &[".node-version"], ".."),
     obeying("bazel bazelisk", &["tools/bazel", ".bazeliskrc", ".bazelversion"], ""),
     obeying("mvn mvnd", &[".mvn"], ""),
-    obeying("sbt", &[".sbtopts", ".jvmopts"], ""),
+    // Its version is one that it asks the build for.
+    obeying("sbt", &[".sbtopts", ".jvmopts", "build.sbt", "project"], ""),
     obeying("mill", &[".mill-version", ".mill-jvm-opts", ".config/mill-version", ".config/mill-jvm-opts"], ""),
     obeying("bundle bundler", &[".bundle"], ""),
     obeying("dotnet", &["global.json"], "paths"),
@@ -139,9 +146,14 @@ const OBEYS: &[Obeys] = &[
     obeying("prisma", PRISMA, ""),
     // Of what it does not bring itself an alias may stand for anything.
     Obeys {
-        asked: Asked::Others(OF_CARGO, "--color --config --explain -Z -C"),
+        asked: Asked::Others(OF_CARGO, CARGO_VALUED),
         ..obeying("cargo", &[".cargo/config.toml", ".cargo/config"], "alias")
     },
+    Obeys {
+        asked: Asked::Others(OF_CARGO, CARGO_VALUED),
+        ..obeying("cargo", &[".cargo/config.toml", ".cargo/config"], "include")
+    },
+    obeying("busted", &[".busted"], ""),
     obeying("rush", &["rush.json"], ""),
     obeying("tflint", &[".tflint.hcl", ".tflint.d"], ""),
     // It says which program draws the cow, which is asked for its list of cows.
@@ -161,6 +173,16 @@ const OBEYS: &[Obeys] = &[
 const OF_CARGO: &str = "add bench build check clean doc fetch fix generate-lockfile help init install locate-project login \
     logout metadata new owner package pkgid publish read-manifest remove run rustc rustdoc search test tree uninstall update \
     vendor verify-project version yank";
+
+/// Options before cargo's subcommands that take a value.
+const CARGO_VALUED: &str = "--color --config --explain -Z -C";
+
+/// Programs that are often managed so.
+const MANAGED: &str = "node npm npx pnpm yarn corepack deno bun tsc python python3 pip pip3 poetry pipenv uv ruby gem bundle irb \
+    rake erl elixir mix java javac jar javap kotlin kotlinc scala sbt mvn gradle groovy go gofmt rustc cargo rustup php composer perl lua \
+    luac luarocks julia R Rscript dart flutter swift zig nim crystal ghc cabal stack ocaml opam clojure clj sbcl racket \
+    terraform tofu terragrunt packer kubectl helm kustomize helmfile protoc buf cmake ninja make bazel just task jq yq rg fd bat fzf \
+    delta eza shellcheck shfmt hadolint tokei dotnet ctags hugo golangci-lint";
 
 /// Where options of pytest stand.
 const PYTEST: &[&str] = &["pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"];
@@ -333,6 +355,25 @@ mod tests {
             ("mvn -v", ".mvn"),
             ("mvn --version", ".mvn"),
             ("sbt --version", ".jvmopts"),
+            ("sbt --version", "build.sbt"),
+            ("sbt --version", "project"),
+            ("busted --version", ".busted"),
+            ("cargo-clippy --version", "rust-toolchain.toml"),
+            ("cargo-fmt --version", "rust-toolchain"),
+            ("cross --version", "rust-toolchain.toml"),
+            ("node --version", ".tool-versions"),
+            ("node --check a.js", ".tool-versions"),
+            ("python3 -V", ".tool-versions"),
+            ("pip list", ".tool-versions"),
+            ("npm ls", ".tool-versions"),
+            ("go list ./...", ".tool-versions"),
+            ("terraform fmt -check", ".tool-versions"),
+            ("jq . a.json", ".tool-versions"),
+            ("python3 -V", ".python-version"),
+            ("pip list", ".python-version"),
+            ("ruby --version", ".ruby-version"),
+            ("gem list", ".ruby-version"),
+            ("node -v", ".node-version"),
             ("bundle --version", ".bundle"),
             ("cargo --version", "rust-toolchain.toml"),
             ("rustc -vV", "rust-toolchain"),
@@ -410,6 +451,48 @@ mod tests {
             ("eslint --version", "node_modules"),
         ] {
             assert_eq!(kind(text, file), ExecKind::ReadOnly, "{text}");
+        }
+    }
+
+    /// A workspace with one file that says one thing.
+    #[derive(Debug)]
+    struct Says(&'static str, &'static str);
+
+    impl Repositories for Says {
+        fn at(&self, _: &Path) -> Arc<Repository> {
+            Arc::default()
+        }
+
+        fn has_file(&self, _: &Path, names: &[&str], text: &str) -> bool {
+            names.contains(&self.0) && text == self.1
+        }
+    }
+
+    #[test]
+    fn what_a_file_says_decides() {
+        let kind = |text: &str, file, says| {
+            let site = Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into());
+            analyse(text, &Site { repositories: Some(Arc::new(Says(file, says))), ..site }).kind
+        };
+        for (text, file, says) in [
+            ("cargo b --version", ".cargo/config.toml", "alias"),
+            ("cargo b --version", ".cargo/config.toml", "include"),
+            ("cargo t --help", ".cargo/config", "include"),
+            ("cargo nextest --help", ".cargo/config.toml", "include"),
+            ("node -v", ".tool-versions", "path:"),
+            ("python3 -V", ".python-version", ".."),
+            ("rustc -V", "rust-toolchain.toml", "path"),
+        ] {
+            assert_eq!(kind(text, file, says), ExecKind::WritesInside, "{text}");
+        }
+        for (text, file, says) in [
+            ("cargo build --help", ".cargo/config.toml", "include"),
+            ("cargo b --version", ".cargo/config.toml", "build"),
+            ("node -v", ".tool-versions", "20"),
+            ("cat a", ".tool-versions", "path:"),
+            ("rustc -V", "rust-toolchain.toml", "channel"),
+        ] {
+            assert_eq!(kind(text, file, says), ExecKind::ReadOnly, "{text}");
         }
     }
 }
