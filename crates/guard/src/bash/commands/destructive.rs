@@ -8,6 +8,7 @@
 mod acts;
 mod checks;
 mod clients;
+mod emptied;
 mod in_place;
 mod inline;
 mod over;

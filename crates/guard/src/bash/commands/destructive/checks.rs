@@ -11,7 +11,7 @@ use super::clients::{
 use super::inline::{LANGUAGES, inline};
 use super::over::{is_code, is_source, over};
 use super::words::{Line, Piece, fits};
-use super::{Hit, in_place};
+use super::{Hit, emptied, in_place};
 
 /// What looks at a line, and at the text on its standard input where that is known.
 type Check = fn(&Line, Option<&str>) -> Option<Hit>;
@@ -43,6 +43,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("perl", in_place::perl),
     ("awk gawk", in_place::awk),
     ("sysctl", sysctl),
+    (emptied::PROGRAMS, emptied::emptied),
 ];
 
 /// What the checks say about `line`.

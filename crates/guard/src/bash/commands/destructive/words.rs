@@ -166,6 +166,10 @@ impl Line {
             let may_be_value = std::mem::take(&mut open);
             if ended || text.len() < 2 || !text.starts_with('-') {
                 if self.operands.is_empty() {
+                    // `cargo +nightly clean`: which of them it is makes no subcommand.
+                    if program == "cargo" && text.starts_with('+') {
+                        continue;
+                    }
                     if program == "git" {
                         // Of its subcommands this letter means something else.
                         self.flags.retain(|flag| flag.name != "-C");
