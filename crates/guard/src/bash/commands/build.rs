@@ -15,7 +15,7 @@ use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT, typos};
 use super::runners::{self, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::tools::{TOOL_NAMES, TOOLS};
-use super::{formatters, glances, inline, installing, offline, places, serving, toolbox};
+use super::{effects, formatters, glances, inline, installing, offline, places, serving, toolbox};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -479,7 +479,7 @@ fn go_mod_edit(parsed: &Parsed, judge: &mut Judge<'_>) {
         match word.exact().and_then(option) {
             Some(name) if is_text(&name) => drop(words.next()),
             Some(name) if name.split_once('=').is_some_and(|(name, _)| is_text(name)) => {}
-            _ => outside(std::slice::from_ref(word), judge),
+            _ => effects::named(std::slice::from_ref(word), judge),
         }
     }
     judge.write_cwd();

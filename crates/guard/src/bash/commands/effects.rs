@@ -1,6 +1,8 @@
 //! Rows shared by tables of programs that do the same whatever their options are: reach the network, talk to
 //! a daemon, run code of the workspace. For them the words matter little; what they do is said once.
 
+use std::path::Path;
+
 use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge, Shell, Why, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
@@ -141,6 +143,11 @@ fn named_by(words: &[Arg], looks: bool, judge: &mut Judge<'_>) {
                 if let Some(path) = behind_kind(text) {
                     names(path, looks, judge);
                 }
+                // IN:OUT, as sass takes it.
+                if let Some((_, path)) = text.rsplit_once(':').filter(|_| !looks && !text.contains("://")) {
+                    let at = judge.resolve(path);
+                    guarded(path, &at, crate::classify(&at).asked().is_some(), judge);
+                }
             }
             None => {
                 if let Word::Glob { pattern, .. } = &word.word {
@@ -191,14 +198,18 @@ fn names(path: &str, looks: bool, judge: &mut Judge<'_>) {
     if class.secret.is_some() {
         judge.read(&judge.word(path));
     }
-    if looks {
-        return;
+    if !looks {
+        guarded(path, &at, class.asked().is_some(), judge);
     }
-    if class.asked().is_some() {
+}
+
+/// What stands at a path may be what is written, and what lies below it goes along.
+fn guarded(path: &str, at: &Path, is_guarded: bool, judge: &mut Judge<'_>) {
+    if is_guarded {
         judge.write(&judge.word(path));
     }
-    if at != judge.site.cwd {
-        judge.facts.extend(places::taken_along(&at));
+    if *at != judge.site.cwd {
+        judge.facts.extend(places::taken_along(at));
     }
 }
 

@@ -3,7 +3,7 @@
 //! They look alike and are not: a letter that takes a value in one is a flag in the next, and would take the file for it. So
 //! each has a row of its own.
 
-use super::super::judge::{Arg, Judge};
+use super::super::judge::{Arg, Judge, Word};
 use super::spec::Does::{Flag, Info, Maybe, Value, Write, WriteTree};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style};
 
@@ -144,6 +144,7 @@ pub(super) const SPECS: &[Spec] = &[
                 }
                 if !prints {
                     beside(file, judge);
+                    unpacked(file, parsed, judge);
                 }
                 if parsed.has("rm") {
                     judge.delete(file);
@@ -186,6 +187,7 @@ fn lz4(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         if !prints && (many || parsed.operands.len() == 1) {
             beside(file, judge);
+            unpacked(file, parsed, judge);
         }
         if spec::may_be_more(file) && !prints {
             judge.opaque("the second name is written");
@@ -201,6 +203,29 @@ fn beside(file: &Arg, judge: &mut Judge<'_>) {
     match file.exact().map(|text| text.rsplit_once('/').map_or(".", |(above, _)| above)) {
         Some(above) => judge.write_tree(&file.with(if above.is_empty() { "/" } else { above })),
         None => judge.write(file),
+    }
+}
+
+/// What is unpacked comes to stand under the name without its end: `.npmrc` from `.npmrc.gz`.
+fn unpacked(file: &Arg, parsed: &Parsed, judge: &mut Judge<'_>) {
+    let program = parsed.path.first().map_or("", String::as_str);
+    if !program.contains("un") && !parsed.has("d decompress uncompress") {
+        return;
+    }
+    let ends: Vec<&str> = parsed.values("S suffix").filter_map(Arg::exact).collect();
+    let shorter = |text: &str| {
+        let named = ends.iter().find_map(|end| text.strip_suffix(end));
+        let name = named.or_else(|| text.rsplit_once('.').map(|(name, _)| name));
+        name.filter(|name| !name.is_empty() && !name.ends_with('/')).map(str::to_owned)
+    };
+    match &file.word {
+        Word::Exact(text) => shorter(text).into_iter().for_each(|name| judge.write(&file.with(&name))),
+        // As a name: what else a pattern finds lies in a directory that is written anyway.
+        Word::Glob { pattern, .. } => {
+            let names = shorter(pattern).map(|pattern| judge.pointed_at(&pattern)).unwrap_or_default();
+            names.iter().for_each(|name| judge.write(&file.with(name)));
+        }
+        Word::Opaque { .. } | Word::OneOf(_) => {}
     }
 }
 
@@ -226,6 +251,7 @@ fn pack(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         if !prints {
             beside(file, judge);
+            unpacked(file, parsed, judge);
             if !parsed.has("k keep") {
                 judge.delete(file);
             }
