@@ -300,6 +300,10 @@ fn members(names: &[Arg], judge: &mut Judge<'_>) {
         judge.write(name);
         // A directory brings all that stands in it, and a pattern of the packer may name any of it.
         takes_along(name, judge);
+        if let Some(pattern) = name.exact().filter(|text| text.contains(['*', '?', '['])) {
+            let means = judge.pointed_at(pattern).into_iter().map(|text| name.with(&text));
+            means.filter(|name| judge.is_guarded(name)).collect::<Vec<_>>().iter().for_each(|name| judge.write(name));
+        }
         if let Some((above, _)) = name.exact().and_then(|text| text.split_once(['*', '?', '[']))
             && let Some((above, _)) = above.rsplit_once('/')
         {
