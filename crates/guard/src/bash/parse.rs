@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::limits::DEPTH;
 use super::script::{
     Arm, Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
-    Script, Target, Test, Word,
+    Script, Target, Test, Word, number,
 };
 
 /// Why a text is not read.
@@ -671,7 +671,7 @@ impl<'t> Parser<'t> {
             if digits > 1 {
                 self.only_bash("a descriptor of several digits");
             }
-            fd = Fd::Number(self.slice(start..start + digits).to_owned());
+            fd = Fd::Number(number(self.slice(start..start + digits)).to_owned());
             self.at += digits;
         } else if rest.first() == Some(&b'{') {
             let name = rest.iter().skip(1).take_while(|byte| is_name_byte(**byte)).count();

@@ -133,9 +133,16 @@ pub(super) struct Redirect {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fd {
     Default,
+    /// As [`number`] spells it.
     Number(String),
     /// `{name}>`.
     Named(String),
+}
+
+/// A number without the zeros before it, which the shell does not look at: `02>` is `2>`.
+pub(super) fn number(digits: &str) -> &str {
+    let last = digits.len().saturating_sub(1);
+    digits.get(digits.bytes().take(last).take_while(|byte| *byte == b'0').count()..).unwrap_or(digits)
 }
 
 /// The operator.

@@ -30,7 +30,7 @@ impl<'a> Walker<'a> {
                 }
             }
             let is_stdin = match (&redirect.fd, redirect.op) {
-                (Fd::Number(number), _) => number.trim_start_matches('0').is_empty(),
+                (Fd::Number(number), _) => number == "0",
                 (Fd::Default, RedirectOp::Read | RedirectOp::ReadWrite | RedirectOp::DupIn) => true,
                 (Fd::Default, RedirectOp::Here | RedirectOp::HereStrip | RedirectOp::HereString) => true,
                 _ => false,

@@ -12,7 +12,7 @@ use super::super::danger::Danger;
 use super::super::fact::Fact;
 use super::super::judge::{Arg, Stdin, Word as Became, normal};
 use super::super::parse::is_name;
-use super::super::script::{Fd, Script};
+use super::super::script::{Fd, Script, number};
 use super::code::runs_text;
 use super::shapes::{is_declaration, reads_script_from_stdin};
 use super::{Report, State, Walker, code, input};
@@ -87,8 +87,8 @@ impl Fetched {
     }
 
     /// A descriptor is read: whether it has it.
-    pub(super) fn reads_descriptor(&mut self, number: &str) -> bool {
-        let holds = self.descriptors.contains(number.trim_end_matches('-'));
+    pub(super) fn reads_descriptor(&mut self, from: &str) -> bool {
+        let holds = self.descriptors.contains(number(from.trim_end_matches('-')));
         self.asked += usize::from(holds);
         holds
     }
