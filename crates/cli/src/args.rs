@@ -224,7 +224,7 @@ pub struct Call {
     /// Keep what was read, granted and loaded under this name, for later calls.
     #[arg(long, value_name = "NAME")]
     pub session: Option<String>,
-    /// Print text, or one JSON object: ok, code, content, structured, diff, call_id; of a failure message and hint, too.
+    /// Print text, or one JSON object: ok, code, content, structured, diff, facts (what the journal notes), call_id; of a failure message and hint, too.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output: Format,
     /// Prefer this vocabulary's parameter names: nika, claude, claw or claw-agent.

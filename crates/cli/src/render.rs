@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use nika_contract::text::harmless;
 use nika_contract::{Block, Code, Output, ToolError, code};
 use nika_runtime::Outcome;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::args::Report;
 use crate::failure::{self, Failure};
@@ -28,6 +28,7 @@ pub fn object(outcome: &Outcome) -> Value {
                 "content": output.content.iter().map(block).collect::<Vec<_>>(),
                 "structured": output.structured,
                 "diff": output.diff,
+                "facts": output.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Map<_, _>>(),
                 "call_id": call,
             });
             if let Some(code) = output.failed {
@@ -60,6 +61,7 @@ pub fn error_object(error: &ToolError, call: Option<&str>) -> Value {
         "content": [{ "type": "text", "text": error.to_string() }],
         "structured": null,
         "diff": null,
+        "facts": {},
         "call_id": call,
         "error": { "code": error.code.to_string(), "message": error.message, "hint": error.hint },
     })

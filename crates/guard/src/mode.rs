@@ -225,7 +225,11 @@ pub const TABLE: &[(Act, &str, [Cell; 6])] = &[
     (Act::ExecMisparse, "exec, shells would disagree (misparse)", [D, D, F, F, F, F]),
     (Act::ExecDestructive, "exec, destructive or privileged", [D, D, F, F, F, F]),
     (Act::ExecUnconfined, "exec, without the sandbox", [D, D, F, F, F, F]),
-    (Act::ExecForbidden, "exec, control characters, remote code into a shell, key theft", [D, D, D, D, D, D]),
+    (
+        Act::ExecForbidden,
+        "exec, forbidden in every mode (control characters, remote code into a shell, key theft)",
+        [D, D, D, D, D, D],
+    ),
     (Act::Net, "net, a host not yet allowed", [D, Q, Q, Q, Q, A]),
     (Act::Spawn, "spawn agent, worker, schedule", [D, D, Q, Q, A, A]),
     (Act::Control, "control of durable work", [D, D, Q, Q, A, A]),

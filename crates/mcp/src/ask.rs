@@ -19,6 +19,8 @@ const MAX_PREVIEW_CHARS: usize = 4_000;
 
 /// Who answered, for the journal. The client does not say more about its user.
 const WHO: &str = "the client's user";
+/// Of a result that says neither yes nor no.
+const NO_ACTION: &str = "the client's answer says none of accept, decline and cancel";
 
 /// The asker for a request. `earlier` are the questions that earlier rounds asked, by id, with their answers.
 pub(crate) fn asker(link: &Arc<dyn Link>, earlier: Vec<(String, Value)>) -> Arc<dyn Asker> {
@@ -106,7 +108,8 @@ pub(crate) fn read_reply(inquiry: &Inquiry, result: &Value) -> Replied {
     match result["action"].as_str() {
         Some("accept") => {}
         Some("cancel") => return Replied::Declined { why: Some("dismissed without an answer".to_owned()) },
-        _ => return Replied::Declined { why: None },
+        Some("decline") => return Replied::Declined { why: None },
+        _ => return Replied::Declined { why: Some(NO_ACTION.to_owned()) },
     }
     let said = |key: &str| result["content"][key].as_str().map(str::trim).filter(|text| !text.is_empty());
     let chosen = said("choice").filter(|label| inquiry.options.iter().any(|offer| offer.label == *label));
@@ -124,7 +127,8 @@ pub(crate) fn read(question: &Question, result: &Value) -> Asked {
     match result["action"].as_str() {
         Some("accept") => {}
         Some("cancel") => return no(Some("dismissed without an answer")),
-        _ => return no(None),
+        Some("decline") => return no(None),
+        _ => return no(Some(NO_ACTION)),
     }
     let content = &result["content"];
     match content["answer"].as_str() {

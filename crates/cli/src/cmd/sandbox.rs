@@ -77,6 +77,14 @@ fn profile(world: &World, args: &args::SandboxExec) -> Result<Profile, Failure> 
         let what = "write `example.com`, `*.example.com`, an address, or `*` for all; no scheme, port or path";
         return Err(Failure::usage(format!("--allow-host: {host:?} is no host; {what}")));
     }
+    if let Some(host) = args.allow_host.iter().find(|host| Reach::is_never(host)) {
+        let what = "is of this machine or of a private network, which a command does not reach by name or address";
+        return Err(Failure::usage(format!("--allow-host: {host} {what}")));
+    }
+    if args.landlock_only && !args.allow_host.is_empty() {
+        let why = "Landlock alone lets a command open no socket, so that it reaches no host";
+        return Err(Failure::usage(format!("--allow-host does not go with --landlock-only: {why}")));
+    }
     profile.hosts = args.allow_host.clone();
     profile.env = environment(world.variables());
     profile.env.retain(|(name, _)| name != "HOME");

@@ -19,7 +19,7 @@ fn json_is_one_object_whatever_happens() {
     let good = world.json(&["read", "file_path=a.txt"]);
     let mut keys: Vec<&str> = good.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();
-    assert_eq!(keys, ["call_id", "code", "content", "diff", "ok", "structured"]);
+    assert_eq!(keys, ["call_id", "code", "content", "diff", "facts", "ok", "structured"]);
     assert_eq!((&good["ok"], &good["code"]), (&json!(true), &json!(null)));
     assert_eq!(good["content"][0]["type"], "text");
     assert!(good["call_id"].as_str().is_some_and(|id| id.starts_with('c')));

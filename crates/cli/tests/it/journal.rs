@@ -104,7 +104,10 @@ fn whom_commands_ask_for_is_written_down_also_when_their_call_has_ended() {
     peer.initialize("2025-11-25");
     let asks = "curl -s http://10.0.0.1/; curl -s http://10.0.0.1/; curl -s http://10.0.0.2:8080/";
     let said = peer.call("nika_bash", serde_json::json!({"command": asks}));
-    assert!(said.to_string().contains("the sandbox refused 10.0.0.1:80"), "{said}");
+    assert!(
+        said.to_string().contains("10.0.0.1:80 was not reached through the sandbox: 10.0.0.1 is an address"),
+        "{said}"
+    );
     peer.call("nika_bash", serde_json::json!({"command": asks, "run_in_background": true}));
     peer.call("nika_job_output", serde_json::json!({"job_id": "j2", "wait_ms": 20_000, "filter": "^never$"}));
     assert_eq!(peer.end(), 0);

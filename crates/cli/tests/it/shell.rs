@@ -105,6 +105,8 @@ fn exit_codes_mean_something() {
     world.run(&["call", "bash", "command=grep zzz a"]).exits(0).says("exit 1: no match");
     world.run(&["call", "bash", "command=diff a b"]).exits(0).says("exit 1:");
     let object = world.json(&["bash", "command=cat missing"]);
+    let facts = &object["facts"];
+    assert_eq!((&facts["exit_code"], &facts["cwd"], &facts["sandbox"]), (&json!(1), &json!("."), &json!("read-only")));
     assert_eq!((&object["ok"], &object["code"]), (&json!(false), &json!("NIKA-400")), "{object}");
     assert!(text(&object).contains("No such file"), "{object}");
     world.run(&["call", "bash", "command=cat missing"]).exits(1);
@@ -182,7 +184,8 @@ fn long_output_is_cut_in_the_middle_and_kept_whole() {
         let said = text(&object);
         assert!(said.starts_with("1\n2\n") && said.contains(&format!("\n{lines}\n")), "{}", &said[said.len() - 300..]);
         assert!(said.chars().count() <= 30_000, "{}", said.chars().count());
-        let kept = said.split("all of it: ").nth(1).or_else(|| said.split(" bytes: ").nth(1));
+        let kept =
+            said.split("all of it, which `read` and `grep` open: ").nth(1).or_else(|| said.split(" bytes: ").nth(1));
         let Some(path) = kept.and_then(|rest| rest.split(']').next()) else {
             assert!(lines == 6_000 && said.contains("\n3000\n"), "{lines}: {said}");
             continue;
@@ -804,4 +807,32 @@ fn only_what_moves_the_shell_moves_the_session() {
         assert!(said.contains("· in sub ·"), "{moves}: {said}");
         run("cd ..");
     }
+}
+
+#[test]
+fn what_is_written_outside_is_said_to_be_beyond_undo() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let out = world.path("out");
+    std::fs::create_dir(&out).expect("made");
+    let command = format!("command=echo x >{}/f; echo y >in", out.display());
+    let said = world.run(&["call", "bash", &command, "--mode", "accept-all"]).exits(0).out.clone();
+    let line = format!("[outside the workspace `undo` takes nothing back: {}/f]", out.display());
+    assert!(said.contains(&line), "{said}");
+    assert_eq!(std::fs::read_to_string(out.join("f")).expect("written"), "x\n");
+    let inside = world.run(&["call", "bash", "command=echo y >in2", "--mode", "accept-all"]).exits(0).out.clone();
+    assert!(!inside.contains("outside"), "{inside}");
+}
+
+#[test]
+fn hosts_that_a_sandbox_can_never_reach_are_refused() {
+    let world = world();
+    for host in ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "::1", "10.0.0.8", "[fe80::1]"] {
+        let words = ["sandbox", "exec", "--allow-host", host, "--", "true"];
+        world.run(&words).exits(2).complains("is of this machine or of a private network");
+    }
+    let words = ["sandbox", "exec", "--landlock-only", "--allow-host", "example.com", "--", "true"];
+    world.run(&words).exits(2).complains("reaches no host");
 }

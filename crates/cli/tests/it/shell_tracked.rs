@@ -117,6 +117,9 @@ fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
     let quiet = call("ls *.txt");
     assert!(!quiet.out.contains("hidden"), "{quiet:?}");
     call("python3 x.py").exits(1).says("[a command hears the servers that this session's jobs are");
+    let far = "import socket\nsocket.create_connection(('example.com', 80))\n";
+    std::fs::write(world.root().join("z.py"), far).expect("written");
+    call("python3 z.py").exits(1).says("[a command reaches no host but those that its text names");
     call("python3 y.py").exits(1).says("and no datagrams; a port of 127.0.0.1");
     std::fs::write(world.root().join("push.sh"), "echo 'ssh: Could not resolve hostname x' >&2; exit 128\n")
         .expect("written");

@@ -57,7 +57,7 @@ impl fmt::Display for Refused {
             Refused::NotListed => f.write_str("this host is not on the list of allowed hosts"),
             Refused::Port(port) => write!(f, "port {port} is none of the web"),
             Refused::Private(address) => write!(f, "{address} is an address of this machine or of a private network"),
-            Refused::Failed(why) => write!(f, "it could not be reached: {why}"),
+            Refused::Failed(why) => write!(f, "{why}"),
         }
     }
 }
@@ -75,6 +75,13 @@ impl Reach {
     /// Whether `host` is an entry of such a list that allows something.
     pub fn is_entry(host: &str) -> bool {
         host == "*" || entry(host).is_some()
+    }
+
+    /// Whether an entry of such a list can never be reached: it is of this machine or of a private network by what it says.
+    pub fn is_never(host: &str) -> bool {
+        let Some(name) = entry(host) else { return false };
+        let is_here = name == "localhost" || name.ends_with(".localhost");
+        is_here || name.parse::<IpAddr>().is_ok_and(|address| is_private(address.to_canonical()))
     }
 
     /// The normal form of `host` when it may be reached.

@@ -26,6 +26,7 @@ async fn an_older_client_is_asked_by_elicitation() {
             (json!({ "action": "accept", "content": { "answer": "no", "reason": "not now" } }), "no: not now"),
             (json!({ "action": "decline" }), "no: "),
             (json!({ "action": "cancel" }), "no: dismissed without an answer"),
+            (json!({}), "no: the client's answer says none of accept, decline and cancel"),
         ] {
             let id = peer.request("tools/call", json!({ "name": "ask", "arguments": { "text": "a.rs" } })).await;
             let question = peer.receive().await;

@@ -357,18 +357,18 @@ impl Bash {
         if let Some(note) = scratch::note(cx.session, &command.effects) {
             text.push_str(&format!("\n[{note}]"));
         }
+        if let Some(note) = report::beyond_undo(&command.effects) {
+            text.push_str(&format!("\n[{note}]"));
+        }
         if report::failed(exited, last)
-            && let Some(why) = report::about_failure(&text)
+            && let Some(why) = report::about_failure(&text, job)
         {
             text.push_str(&format!("\n[{why}]"));
         }
         if left {
             text.push_str("\n[the command ended outside the workspace; the next one begins where this one did]");
         }
-        for reached in job.hosts().iter().filter(|reached| reached.refused.is_some()) {
-            let why = reached.refused.as_deref().unwrap_or_default();
-            text.push_str(&format!("\n[the sandbox refused {}:{}: {why}]", reached.host, reached.port));
-        }
+        text.push_str(&report::not_reached(job));
         let exit_code = match exited.how {
             nika_host::proc::How::Status(status) => Some(status),
             nika_host::proc::How::Signal(_) => None,

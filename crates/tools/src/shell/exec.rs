@@ -269,10 +269,7 @@ fn answer(job: &Job, exited: &Exited, settled: Settled) -> Result<Output, ToolEr
     let data = json!({"exit": exit, "stdout": text(&out), "stderr": text(&errors), "wall_ms": exited.wall_ms});
     let mut said = format!("[{} · {}]", report::ending(exited, None), report::held(job.held()));
     settled.lines.iter().for_each(|line| said.extend(["\n", line]));
-    for reached in job.hosts().iter().filter(|reached| reached.refused.is_some()) {
-        let why = reached.refused.as_deref().unwrap_or_default();
-        said.push_str(&format!("\n[the sandbox refused {}:{}: {why}]", reached.host, reached.port));
-    }
+    said.push_str(&report::not_reached(job));
     let mut output = Output::data(data, said)
         .with_fact("exit_code", exit.map_or(Value::Null, Value::from))
         .with_fact("wall_ms", exited.wall_ms)

@@ -1,10 +1,13 @@
 //! What a command's end reads like. Pure.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use nika_contract::text;
 use nika_guard::bash::exit;
-use nika_host::proc::{Evaluated, Exited, Held, How, KilledBy, PRINTED_BYTES, Summary};
+use nika_guard::profile::Access;
+use nika_guard::{Effect, Effects, Place};
+use nika_host::proc::{Evaluated, Exited, Held, How, Job, KilledBy, PRINTED_BYTES, Reached, Summary};
 
 /// Characters of output at each end of an answer: together within what answers may have by default.
 const END_CHARS: usize = 14_000;
@@ -35,7 +38,7 @@ pub(super) fn kept_in(summary: &Summary) -> Option<String> {
     let (path, bytes) = summary.spilled.as_ref()?;
     let whole = *bytes >= summary.total;
     let what = if whole { "all of it".to_owned() } else { format!("its first {bytes} bytes") };
-    Some(format!("{what}: {}", path.display()))
+    Some(format!("{what}, which `read` and `grep` open: {}", path.display()))
 }
 
 fn nth_char(text: &str, n: usize) -> usize {
@@ -165,13 +168,66 @@ const ABOUT: &[(&[&str], &str)] = &[
 const UNHEARD: &[&str] = &["Connection refused", "ECONNREFUSED", "Couldn't connect to server", "os error 111"];
 const HERE: &[&str] = &["localhost", "127.0.0.1", "[::1]", "::1:"];
 
+/// What programs say of a host whose address nobody tells them.
+const UNRESOLVED: &[&str] = &[
+    "Temporary failure in name resolution",
+    "Could not resolve host",
+    "Name or service not known",
+    "Name does not resolve",
+    "getaddrinfo EAI_AGAIN",
+    "failed to lookup address information",
+    "UnknownHostException",
+    "Network is unreachable",
+];
+
 /// What a command that did not do what it was to did not find out by itself.
-pub(super) fn about_failure(output: &str) -> Option<&'static str> {
+pub(super) fn about_failure(output: &str, job: &Job) -> Option<&'static str> {
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
-    (says(UNHEARD) && says(HERE)).then_some(
-        "a command hears the servers that this session's jobs are (`run_in_background`), and none of the machine's; not those of \
-         jobs that may reach other hosts, and not where it may do so itself",
-    )
+    let confinement = job.confinement();
+    // Landlock alone leaves it no socket.
+    let shares = hides(job.held());
+    match confinement.access {
+        Access::Unconfined => None,
+        _ if says(UNHEARD) && says(HERE) && shares => Some(
+            "a command hears the servers that this session's jobs are (`run_in_background`), and none of the machine's; not \
+             those of jobs that may reach other hosts, and not where it may do so itself",
+        ),
+        // Of ssh there is more to say.
+        _ if says(UNRESOLVED) && !confinement.reaches && !output.contains("ssh: ") => Some(
+            "a command reaches no host but those that its text names, each asked about or allowed by a rule `net(HOST)`: name \
+             them in the text, or run it with `dangerously_disable_sandbox`, which is asked about",
+        ),
+        _ => None,
+    }
+}
+
+/// Names of places that an answer lists.
+const LISTED: usize = 5;
+
+/// What a command may have written that `undo` knows nothing of, as far as its text says.
+pub(super) fn beyond_undo(effects: &Effects) -> Option<String> {
+    let is_outside = |place: &Place| place.below_root.is_none() && !place.scratch && !place.unclaimed;
+    let outside: BTreeSet<String> = effects
+        .all
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Write(place) if is_outside(place) => Some(place.shown().into_owned()),
+            _ => None,
+        })
+        .collect();
+    let more = outside.len().saturating_sub(LISTED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let names: Vec<String> = outside.into_iter().take(LISTED).collect();
+    (!names.is_empty()).then(|| format!("outside the workspace `undo` takes nothing back: {}{more}", names.join(", ")))
+}
+
+/// What it asked for and did not reach.
+pub(super) fn not_reached(job: &Job) -> String {
+    let line = |reached: Reached| {
+        let Reached { host, port, refused } = reached;
+        Some(format!("\n[{host}:{port} was not reached through the sandbox: {}]", refused?))
+    };
+    job.hosts().into_iter().filter_map(line).collect()
 }
 
 /// What a command did not find out by itself.
