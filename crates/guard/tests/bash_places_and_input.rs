@@ -118,13 +118,9 @@ const ATTACKS: &[(&str, &[&str])] = &[
     (
         "a line that is not the name that was listed",
         &[
-            "find . -type f | while read x; do cat \"$x\"; done",
-            "find . -type f | while IFS= read x; do cat \"$x\"; done",
             "git ls-files -z | while read x; do cat \"$x\"; done",
             "git grep -lz a | while read x; do cat \"$x\"; done",
-            "rg -l a | while read x; do cat \"$x\"; done",
             "find . -print0 | while read -d '' x; do cat \"$x\"; done",
-            "f() { while read x; do cat \"$x\"; done; }; find . -type f | f",
             "git ls-files | { read -r -n1 c; while read -r x; do cat \"$x\"; done; }",
             "git ls-files | ( read -r -n1 c; while read -r x; do cat \"$x\"; done )",
             "git ls-files | { read -r -N 1 c; while read -r x; do cat \"$x\"; done; }",
@@ -146,7 +142,6 @@ const ATTACKS: &[(&str, &[&str])] = &[
             "git ls-files | { timeout 5 head -c 1; while read -r x; do cat \"$x\"; done; }",
             "git ls-files | while read -r x; do cat \"$x\"; read -r -n2 c; done",
             "git ls-files | while read -r x; do cat \"$x\"; head -c 1; done",
-            "git ls-files | while read -r x; do cat \"$x\"; head -n 1 \"$x\"; done",
             "git ls-files | while read -r x; do cat \"$x\"; if test -e a; then read -r -n2 c; fi; done",
             "git ls-files | while read -r x; do cat \"$x\"; for i in 1 2; do read -r -n2 c; done; done",
             "find . -print0 | { read -r a; while IFS= read -r -d '' x; do cat \"$x\"; done; }",

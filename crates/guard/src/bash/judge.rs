@@ -155,6 +155,8 @@ impl Arg {
 pub enum Why {
     /// It is a name that `read` takes from a list.
     Listed,
+    /// It is one of those that a command lists below the working directory, without its backslashes, as `read` takes them out.
+    Loose,
     /// It is one of the names that a command lists, which lie below the working directory.
     Found,
     /// The repository holds it, or the calendar: a file of the workspace, a tag, a commit, a date. Who can change it can
@@ -177,7 +179,7 @@ impl Why {
     pub fn text(&self) -> &str {
         match self {
             Why::Listed => "names that a list holds",
-            Why::Found => "a name that a command lists",
+            Why::Found | Why::Loose => "a name that a command lists",
             Why::Kept => "a text that the repository holds",
             Why::Packaged => "options that the list of packages says",
             Why::Places => "places of the workspace, and those that were there before",
@@ -518,8 +520,8 @@ impl<'a> Judge<'a> {
         match fact(Target { path, tree: true, itself: false, redirected: false }) {
             Fact::Read(_) if *why == Why::Listed && inside => self.code(why.text()),
             // What it may be is what the command has looked at.
-            whole @ Fact::Read(_) if *why == Why::Found && inside => self.facts.push(whole),
-            whole @ Fact::Write(_) if *why == Why::Listed && inside && !above.is_empty() => {
+            whole @ Fact::Read(_) if matches!(why, Why::Found | Why::Loose) && inside => self.facts.push(whole),
+            whole @ Fact::Write(_) if matches!(why, Why::Listed | Why::Loose) && inside && !above.is_empty() => {
                 self.code(why.text());
                 let along = self.along(&whole);
                 self.facts.push(whole);

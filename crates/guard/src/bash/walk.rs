@@ -16,6 +16,7 @@ mod found;
 mod given;
 mod input;
 mod judged;
+mod keyed;
 mod likely;
 mod listed;
 mod merge;
@@ -52,7 +53,7 @@ use super::judge::{Arg, Shell, Site, Stdin, Word as Became, Written};
 use super::limits::WALKED;
 use super::names::{Meaning, meaning};
 use super::script::{Assign, Command, Item, Kind, Part, Pipeline, Program, Script, Word};
-use super::words::{Output, Start, Value};
+use super::words::{Output, Piece, Start, Value};
 
 use arrays::{Arrays, is_keyed};
 use calls::Functions;
@@ -60,6 +61,7 @@ use descriptors::Descriptors;
 use dropped::READONLY;
 use fetched::Fetched;
 use given::Given;
+use keyed::Keyed;
 use likely::Likely;
 use merge::merge;
 use redirected::{may_be_refused, may_fail, perhaps_run};
@@ -133,6 +135,8 @@ struct State {
     frozen: Shared<BTreeSet<String>>,
     /// Something was started in the background, so `$!` is a number.
     background: bool,
+    /// Arrays whose subscripts are texts.
+    keyed: Keyed,
 }
 
 impl State {
@@ -274,6 +278,7 @@ impl<'a> Walker<'a> {
             gone: false,
             frozen: READONLY.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>().into(),
             background: false,
+            keyed: Keyed::of(script),
         };
         for name in &self.site.given {
             state
@@ -517,6 +522,7 @@ impl<'a> Walker<'a> {
             Kind::Simple { .. } => {}
             Kind::Subshell(script) => {
                 let mut own = state.clone();
+                own.keyed.within(script);
                 let round = self.round;
                 self.apart(|walker| walker.script(script, &mut own));
                 self.round = round;
@@ -594,7 +600,21 @@ impl<'a> Walker<'a> {
     }
 
     fn loop_values(&mut self, list: Option<&[Word]>, state: &mut State) -> Value {
+        if let Some([word]) = list
+            && self.numbers_elements(word)
+        {
+            self.words(word, state);
+            return Value::Number;
+        }
         let args: Vec<Arg> = match list {
+            Some([word]) if matches!(word.parts.as_slice(), [Part::Command { quoted: false, .. }]) => {
+                let pieces = self.pieces(&word.parts, state, &word.span);
+                // Each of them is one: where there is none, there is no round.
+                if let [Piece::Value { value: Value::Output(Output { number: true, .. }), .. }] = pieces.as_slice() {
+                    return Value::Output(Output::COUNT);
+                }
+                self.expanded(&pieces, word)
+            }
             Some(list) => list.iter().flat_map(|word| self.words(word, state)).collect(),
             None => match &state.positional {
                 Some(args) => args.get(1..).unwrap_or_default().to_vec(),

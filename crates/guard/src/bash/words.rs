@@ -115,6 +115,9 @@ impl Output {
 
     /// Digits.
     pub const NUMBER: Output = Output { number: true, ..Output::starting(Start::Plain) };
+
+    /// Digits, and at least one.
+    pub const COUNT: Output = Output { label: Label::Always, ..Output::NUMBER };
 }
 
 /// Stands in a pattern for a number, or for what a command prints that is a [`Label`]. A text has it nowhere else: control
@@ -546,8 +549,11 @@ impl Making<'_> {
             Value::Output(output) => self.printed(*output, bare, at),
             Value::List(_) => self.unknown(bare, Why::Array),
             Value::Opaque(why) => {
-                let known = matches!(why, Why::Listed | Why::Found | Why::Kept);
+                let known = matches!(why, Why::Listed | Why::Loose | Why::Found | Why::Kept);
                 let without = self.without(at).filter(|_| known);
+                // What stands behind such a name may lead out of where it was listed.
+                let ends = self.atoms.get(at + 1..).unwrap_or_default().iter().all(is_nothing);
+                let why = if *why == Why::Loose && !ends { &Why::Listed } else { why };
                 self.unknown(bare, why.clone());
                 self.builds.extend(without);
             }

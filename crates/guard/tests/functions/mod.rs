@@ -297,7 +297,7 @@ const ATTACKS: &[(&str, &[&str])] = &[
             "declare -A m; ((m[$k]++))",
             "declare -a PATH; ls",
             "a[b]=1",
-            "declare -A m; m[$k]=1",
+            "declare -A m; unset m; m[$k]=1",
         ],
     ),
     (

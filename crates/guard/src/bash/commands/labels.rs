@@ -61,6 +61,14 @@ pub(in super::super) fn label(argv: &[Arg]) -> Option<Label> {
     }
 }
 
+/// Whether what git says of a commit, as [`label`] knows it, is a time in seconds.
+pub(in super::super) fn is_time(argv: &[Arg]) -> bool {
+    let time = |word: &str| {
+        word.ends_with("=%ct") || word.ends_with("=%at") || word.ends_with(":%ct") || word.ends_with(":%at")
+    };
+    argv.iter().filter_map(Arg::exact).any(time)
+}
+
 fn words(argv: &[Arg]) -> Option<Vec<&str>> {
     argv.iter().map(Arg::exact).collect()
 }

@@ -162,7 +162,7 @@ pub(super) use effects::secrets;
 pub(super) use held::lost;
 pub(super) use installing::{BUILDERS, USUAL, says_where};
 pub(super) use kept::prints as prints_kept;
-pub(super) use labels::{always_number, label};
+pub(super) use labels::{always_number, is_time, label};
 pub(super) use perl::substitutes;
 pub(super) use piped::{Printed, SplitAt};
 pub(super) use places::{listed_elsewhere, taken_along, takes_along};

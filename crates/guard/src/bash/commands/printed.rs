@@ -233,7 +233,10 @@ pub(super) fn lists(name: &str, argv: &[Arg]) -> Option<Printed> {
             let fine =
                 |word: &&str| !OTHER.contains(word) && !word.starts_with("--format") && !word.starts_with("--path-sep");
             let secret = filters::names_a_secret(argv.get(1..).unwrap_or_default()) || filters::finds_hidden(argv);
-            (!secret && exact?.iter().all(fine)).then_some(Printed::Names { here: false })
+            let words = exact?;
+            let zeros = words.iter().any(|word| *word == "--print0" || is_short(word, '0'));
+            let names = if zeros { Printed::Zeros { here: false } } else { Printed::Names { here: false } };
+            (!secret && words.iter().all(fine)).then_some(names)
         }
         "rg" | "grep" | "egrep" | "fgrep"
             if parsed().is_some_and(|parsed| {
@@ -257,7 +260,11 @@ pub(super) fn lists(name: &str, argv: &[Arg]) -> Option<Printed> {
         {
             // What several directories hold stands behind their names, with empty lines between.
             let loose = has("R recursive") || may_be_directories(argv) && !has("d directory");
-            Some(if loose { Printed::Loose } else { Printed::Names { here: false } })
+            Some(match loose {
+                true => Printed::Loose,
+                false if has("zero") => Printed::Zeros { here: false },
+                false => Printed::Names { here: false },
+            })
         }
         // Numbers of processes.
         "pgrep" | "pidof" | "lsof" => processes(name, exact?.as_slice()).then_some(Printed::Numbers),
@@ -281,13 +288,16 @@ pub(super) fn lists(name: &str, argv: &[Arg]) -> Option<Printed> {
                 if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
             {
                 let whole = rest.iter().any(|word| is_zero(word));
-                let names = if whole { Printed::Names { here: false } } else { Printed::Quoted };
+                let names = if whole { Printed::Zeros { here: false } } else { Printed::Quoted };
                 rest.iter().all(|word| !word.starts_with("--format")).then_some(names)
             }
             [sub @ ("diff" | "diff-tree" | "show" | "log"), rest @ ..] if rest.contains(&"--name-only") => {
                 names_of_changes(sub, rest)
             }
-            ["grep", ..] if has("l files-with-matches name-only") => Some(Printed::Names { here: false }),
+            ["grep", rest @ ..] if has("l files-with-matches name-only") => {
+                let zeros = rest.iter().any(|word| is_zero(word) || *word == "--null");
+                Some(if zeros { Printed::Zeros { here: false } } else { Printed::Names { here: false } })
+            }
             words if is_ref(words) => Some(Printed::Branch),
             _ => None,
         },
@@ -322,7 +332,11 @@ fn below_operands(parsed: &Parsed, first: bool) -> Printed {
     let plain = |place: &Arg| {
         place.exact().is_some_and(|text| !text.is_empty() && !text.starts_with('-') && !super::places::leads_away(text))
     };
-    Printed::Names { here: !places.is_empty() && places.iter().all(plain) && !parsed.has("Z 0 null z null-data") }
+    let here = !places.is_empty() && places.iter().all(plain);
+    match parsed.has("Z 0 null") {
+        true => Printed::Zeros { here },
+        false => Printed::Names { here: here && !parsed.has("z null-data") },
+    }
 }
 
 /// Options of git behind `--name-only` that add nothing to the names of what changed, by subcommand; one that ends with `=`
@@ -362,7 +376,7 @@ fn names_of_changes(sub: &str, words: &[&str]) -> Option<Printed> {
         "show" if !silent || !named.iter().all(|word| is_commit(word)) => None,
         "log" if !silent => None,
         "show" | "log" => Some(Printed::Loose),
-        _ if whole => Some(Printed::Names { here: false }),
+        _ if whole => Some(Printed::Zeros { here: false }),
         _ => Some(Printed::Quoted),
     }
 }
@@ -376,14 +390,18 @@ fn is_commit(word: &str) -> bool {
 
 /// Whether `git ls-files` lists what is ignored: that is where secrets are kept.
 fn finds_ignored(words: &[&str]) -> bool {
-    let short = |word: &str, letter: char| !word.starts_with("--") && word.starts_with('-') && word.contains(letter);
-    let any = |letter: char, long: &str| words.iter().any(|word| short(word, letter) || word.starts_with(long));
+    let any = |letter: char, long: &str| words.iter().any(|word| is_short(word, letter) || word.starts_with(long));
     any('i', "--ig") || any('o', "--o") && !words.contains(&"--exclude-standard")
 }
 
 /// Whether an option of git says that names end with a zero byte, and stand as they are.
 fn is_zero(word: &str) -> bool {
-    word.starts_with("--z") || word.starts_with('-') && !word.starts_with("--") && word.contains('z')
+    word.starts_with("--z") || is_short(word, 'z')
+}
+
+/// Whether a word may be a bundle of options with this letter among them.
+fn is_short(word: &str, letter: char) -> bool {
+    !word.starts_with("--") && word.starts_with('-') && word.contains(letter)
 }
 
 /// Whether git prints the name of a branch, and nothing else. Not `git describe`: what it prints stands in the tag, and may

@@ -114,7 +114,7 @@ impl<'a> Walker<'a> {
             facts.push(Fact::Destroys(Category::Files, "every file that the pattern finds is written over".to_owned()));
         }
         let listed = match &arg.word {
-            Became::Opaque { prefix, why, .. } => *why == Why::Listed && !prefix.contains('/'),
+            Became::Opaque { prefix, why, .. } => matches!(why, Why::Listed | Why::Loose) && !prefix.contains('/'),
             // One of several, of which not all are written out.
             Became::OneOf(words) => words.iter().any(|word| !matches!(word, Became::Exact(_))),
             _ => false,

@@ -5,7 +5,7 @@
 //! everything that is not known to leave standard input alone may.
 
 use super::super::commands::{self, Printed};
-use super::super::judge::{Arg, Stdin, Word as Became};
+use super::super::judge::{Arg, Stdin, Why, Word as Became};
 use super::super::print::text_of;
 use super::super::script::{Assign, AssignValue};
 use super::shapes::{is_integer, line_reader, loose_reader};
@@ -15,24 +15,10 @@ use super::shapes::{is_integer, line_reader, loose_reader};
 pub(super) struct Taken {
     /// Some of it, and perhaps not whole lines.
     pub part: bool,
-    /// The same, where a file has a name that is none to the program that is given it: an option, or standard input. Who can
-    /// name files so can change what builds and tests run.
-    pub by_name: bool,
     /// Whole lines.
     lines: bool,
     /// Whole names that end with a zero byte. Beside lines, each cuts the other apart.
     zeros: bool,
-}
-
-/// What a command leaves of standard input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leaves {
-    /// All of it.
-    All,
-    /// All of it, unless a file is named like an option, or like standard input.
-    AllButForNames,
-    /// That is not known.
-    Unknown,
 }
 
 /// Commands that never read there; of git the subcommands are named.
@@ -94,9 +80,7 @@ impl Taken {
             self.part |= self.zeros && self.lines;
         } else if !follows {
             // Where it is read to its end nothing is left, and nothing is cut apart.
-            let leaves = leaves(args, true);
-            self.part |= leaves == Leaves::Unknown;
-            self.by_name |= leaves == Leaves::AllButForNames;
+            self.part |= !leaves(args, true);
         }
     }
 
@@ -104,7 +88,7 @@ impl Taken {
     pub(super) fn tells_more_than(self, before: Taken, stdin: &Stdin) -> bool {
         match stdin {
             Stdin::Text(_) => self != before,
-            Stdin::Pipe { .. } => self.part && !before.part || self.by_name && !before.by_name,
+            Stdin::Pipe { .. } => self.part && !before.part,
             _ => false,
         }
     }
@@ -137,22 +121,25 @@ pub(super) fn is_device(text: &str) -> bool {
 
 /// Whether a command with these words certainly reads nothing from standard input.
 pub(super) fn leaves_it(args: &[Arg]) -> bool {
-    leaves(args, false) == Leaves::All
+    leaves(args, false)
 }
 
-/// What a command with these words leaves; where reading `to_the_end` is no matter, that leaves all.
-fn leaves(args: &[Arg], to_the_end: bool) -> Leaves {
-    let Some((first, rest)) = args.split_first() else { return Leaves::All };
-    let Some(name) = first.exact() else { return Leaves::Unknown };
+/// Whether a command with these words leaves all of it; where reading `to_the_end` is no matter, that does, too.
+///
+/// One of the names that a command lists may be none to the program that is given it: an option, or `-`. What is then cut off
+/// a line is no worse than what blanks and ends of lines cut off names elsewhere: a path that nobody has listed.
+fn leaves(args: &[Arg], to_the_end: bool) -> bool {
+    let Some((first, rest)) = args.split_first() else { return true };
+    let Some(name) = first.exact() else { return false };
     // In its program awk may read there by another name, and with these words no file of jq is one.
     const ASKS: &[&str] = &["stdin", "files0", "getline", "--args", "--jsonargs"];
     let asked_for = |arg: &Arg| arg.exact().is_some_and(|text| ASKS.iter().any(|asks| text.contains(asks)));
     if rest.iter().any(asked_for) {
-        return Leaves::Unknown;
+        return false;
     }
     let sub = rest.first().and_then(Arg::exact).filter(|_| name == "git");
     if NEVER.contains(&name) || sub.is_some_and(|sub| GIT.contains(&sub)) {
-        return Leaves::All;
+        return true;
     }
     if let Some((_, flags, before, ends)) = UNLESS.iter().find(|(known, ..)| *known == name) {
         return unless_given(rest, flags, *before, to_the_end && (*ends || counts_lines(name, rest)));
@@ -163,8 +150,7 @@ fn leaves(args: &[Arg], to_the_end: bool) -> Leaves {
     };
     match TOLD.iter().find(|(known, ..)| is_called(known)) {
         Some((_, letters, long)) => unless_told(rest, letters, long),
-        None if name == "perl" && commands::substitutes(rest) => Leaves::AllButForNames,
-        None => Leaves::Unknown,
+        None => name == "perl" && commands::substitutes(rest),
     }
 }
 
@@ -187,40 +173,35 @@ fn counts_lines(name: &str, words: &[Arg]) -> bool {
 }
 
 /// Of a program that is told by an option to ask, or to take its names from there.
-fn unless_told(words: &[Arg], letters: &str, long: &str) -> Leaves {
-    let mut leaves = Leaves::All;
+fn unless_told(words: &[Arg], letters: &str, long: &str) -> bool {
     for word in words {
         match word.exact() {
-            Some("--") => return leaves,
+            Some("--") => return true,
             Some(text) if text.len() > 1 && text.starts_with('-') => {
                 let short = text.get(1..).is_some_and(|text| text.chars().all(|c| letters.contains(c)));
                 if !short && !long.split(' ').any(|known| known == text) {
-                    return Leaves::Unknown;
+                    return false;
                 }
             }
-            None if commands::may_be_option(word) => match is_name_here(word) {
-                true => leaves = Leaves::AllButForNames,
-                false => return Leaves::Unknown,
-            },
+            None if commands::may_be_option(word) && !is_name_here(word) => return false,
             _ => {}
         }
     }
-    leaves
+    true
 }
 
 /// Whether the word is a name that a pattern finds here, or one of those that a command lists.
 fn is_name_here(arg: &Arg) -> bool {
-    matches!(arg.word, Became::Glob { .. }) && commands::is_file_here(arg)
+    matches!(arg.word, Became::Glob { .. } | Became::Opaque { why: Why::Loose, .. }) && commands::is_file_here(arg)
 }
 
 /// Of a program that reads there unless it is given a file.
-fn unless_given(words: &[Arg], flags: &str, before: usize, to_the_end: bool) -> Leaves {
-    let mut leaves = Leaves::All;
+fn unless_given(words: &[Arg], flags: &str, before: usize, to_the_end: bool) -> bool {
     let (mut files, mut ended) = (0, false);
     let mut rest = words.iter();
     while let Some(arg) = rest.next() {
         match &arg.word {
-            Became::Exact(text) if text == "-" || is_device(text) => return Leaves::Unknown,
+            Became::Exact(text) if text == "-" || is_device(text) => return false,
             Became::Exact(text) if text == "--" && !ended => ended = true,
             Became::Exact(text) if text.starts_with('-') && !ended => {
                 let letters = text.get(1..).unwrap_or_default();
@@ -232,7 +213,7 @@ fn unless_given(words: &[Arg], flags: &str, before: usize, to_the_end: bool) -> 
                 // What follows may be its value, or standard input itself behind `--`.
                 let here = |arg: &Arg| arg.exact().is_some_and(|text| text == "-" || is_device(text));
                 if !plain && !counts && rest.next().is_some_and(here) {
-                    return Leaves::Unknown;
+                    return false;
                 }
             }
             Became::Exact(_) => files += 1,
@@ -240,16 +221,13 @@ fn unless_given(words: &[Arg], flags: &str, before: usize, to_the_end: bool) -> 
             Became::Glob { pattern, .. } if pattern.starts_with("./") => files += 1,
             Became::Glob { prefix, .. } | Became::Opaque { prefix, .. } => {
                 let named = prefix.is_empty() || prefix.starts_with('-');
-                match named && !to_the_end {
-                    _ if is_device(prefix) => return Leaves::Unknown,
-                    true if is_name_here(arg) => leaves = Leaves::AllButForNames,
-                    true => return Leaves::Unknown,
-                    false => {}
+                if is_device(prefix) || named && !to_the_end && !is_name_here(arg) {
+                    return false;
                 }
                 files += 1;
             }
-            Became::OneOf(_) => return Leaves::Unknown,
+            Became::OneOf(_) => return false,
         }
     }
-    if files > before { leaves } else { Leaves::Unknown }
+    files > before
 }

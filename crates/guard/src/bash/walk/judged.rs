@@ -12,6 +12,7 @@ use super::super::finding::Outcome;
 use super::super::judge::{Arg, Judge, Nested, Shell, Stdin, Word as Became};
 use super::super::{commands, lexical, parse, second};
 use super::found::{self, READERS, asks_the_repository, is_found};
+use super::keyed::Keyed;
 use super::merge::merge;
 use super::named::Found;
 use super::shapes::is_declaration;
@@ -248,6 +249,7 @@ impl<'a> Walker<'a> {
         }
         own.vars.clear();
         own.trail = Shared::default();
+        own.keyed = Keyed::default();
         own.positional = Some(Rc::new(args.to_vec()));
         let program = Rc::new(outcome.program);
         // Another shell knows none of the functions, and what `eval` reads has here-documents of its own.

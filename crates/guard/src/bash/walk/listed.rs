@@ -52,7 +52,7 @@ fn only_says(program: &str, args: &[Arg]) -> bool {
 
 fn is_listed(word: &Became) -> bool {
     match word {
-        Became::Opaque { why, .. } => *why == Why::Listed,
+        Became::Opaque { why, .. } => matches!(why, Why::Listed | Why::Loose),
         Became::OneOf(words) => words.iter().any(is_listed),
         _ => false,
     }

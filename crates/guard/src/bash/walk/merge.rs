@@ -41,6 +41,7 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
         out.cwd = join_cwd(&out.cwd, &state.cwd).into();
         out.trail = out.trail.join(&state.trail).into();
         out.background &= state.background;
+        out.keyed.meet(&state.keyed);
         if out.positional != state.positional {
             out.positional = None;
         }
@@ -67,10 +68,10 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
 }
 
 /// Digits, or nothing: what counts from nothing on.
-const COUNTED: Value = Value::Output(Output::NUMBER);
+pub(super) const COUNTED: Value = Value::Output(Output::NUMBER);
 
 /// Whether a variable with this value is a number wherever one is wanted: what nothing has set is zero there.
-fn counts(value: Option<&Value>, vars: &Vars, name: &str) -> bool {
+pub(super) fn counts(value: Option<&Value>, vars: &Vars, name: &str) -> bool {
     match value {
         None => vars.is_unset(name),
         Some(value) => integer(value) || matches!(value, Value::Output(output) if output.number),

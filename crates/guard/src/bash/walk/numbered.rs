@@ -29,12 +29,13 @@ impl Walker<'_> {
     /// What a word of sed becomes that is such a program. `None` for any other word.
     pub(super) fn numbered(&mut self, args: &[Arg], word: &Word, state: &mut State) -> Option<Vec<Arg>> {
         let sed = matches!(args.first().and_then(Arg::exact), Some("sed" | "gsed"));
-        let sums = word.parts.iter().filter(|part| matches!(part, Part::Param { .. } | Part::Arith { .. })).count();
+        let number = |part: &&Part| matches!(part, Part::Param { .. } | Part::Arith { .. } | Part::Command { .. });
+        let sums = word.parts.iter().filter(number).count();
         let written = |part: &Part| match part {
             Part::Plain(text) => text.chars().all(|c| BARE.contains(c)),
             Part::Quoted(text) => text.chars().all(|c| LETTERS.contains(c)),
             Part::Param { param, .. } => param.op == Op::Plain && param.index.is_none(),
-            Part::Arith { .. } => true,
+            Part::Arith { .. } | Part::Command { .. } => true,
             _ => false,
         };
         if sed && begins_substitution(word) {
@@ -106,7 +107,11 @@ fn spelled(piece: &Piece) -> Option<String> {
         Piece::Plain(text) | Piece::Quoted(text) => Some(text.clone()),
         Piece::Value { value: Value::Exact(text), .. } if is_integer(text) => Some(text.clone()),
         Piece::Value { value, .. } if integer(value) => Some("1".to_owned()),
-        Piece::Value { value: Value::Output(output), quoted: true } if output.number => Some("1".to_owned()),
+        Piece::Value { value: Value::Output(output), quoted }
+            if output.number && (*quoted || output.label == words::Label::Always) =>
+        {
+            Some("1".to_owned())
+        }
         Piece::Value { .. } => None,
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Component, PathBuf};
 use std::rc::Rc;
 
-use super::super::commands::{self, SplitAt};
+use super::super::commands::{self, Printed, SplitAt};
 use super::super::fact::{Fact, Target as Place};
 use super::super::judge::{Arg, Stdin, Why, Word as Became, normal};
 use super::super::names::{Meaning, is_label, meaning, meaning_of};
@@ -15,8 +15,8 @@ use super::arrays::{expands_again, is_written_keyed, may_be_keyed, reads_arrays}
 use super::calm::{calms, is_packaged};
 use super::dropped::ANY_NAME;
 use super::given::Whom;
-use super::merge::PLACES;
-use super::shapes::{is_declaration, is_integer, line_reader, loose_reader, set_by, text_appends};
+use super::merge::{COUNTED, PLACES};
+use super::shapes::{integer, is_declaration, is_integer, line_reader, loose_reader, set_by, text_appends};
 use super::shared::Shared;
 use super::sums::{in_sums, is_plain_subscript};
 use super::{NESTING, Report, State, Walker, calls, found, search};
@@ -243,6 +243,7 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn declare(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
+        let keys = self.keys(name, args, state);
         self.names.arrays.declared(args);
         let exporting = |arg: &Arg| matches!(arg.exact(), Some(flag) if flag.starts_with('-') && flag.contains('x'));
         let exports = name == "export" || args.iter().any(exporting);
@@ -366,6 +367,7 @@ impl<'a> Walker<'a> {
                 state.frozen.insert(variable.to_owned());
             }
         }
+        state.keyed.extend(keys);
     }
 
     /// Builtins that may set variables by name.
@@ -409,8 +411,10 @@ impl<'a> Walker<'a> {
             Stdin::Pipe { printed, .. } if printed.has_no_escapes() => line_reader(args).or_else(|| loose_reader(args)),
             _ => line_reader(args),
         };
+        // Only this once.
+        let worked = matches!(program, "read") && std::mem::take(&mut self.condition);
         if let ("read", Stdin::Pipe { printed, .. }, Some(name)) = (program, stdin, reader())
-            && std::mem::take(&mut self.condition)
+            && worked
             && !self.taken.part
             && let Some(Output { start, number: false, .. }) = printed.words(apart)
         {
@@ -418,16 +422,17 @@ impl<'a> Walker<'a> {
             if start == Start::Plain {
                 return state.set(&name, Value::Output(Output::starting(start)));
             }
-            if self.taken.by_name
-                && let Some(first) = args.first()
-            {
-                let why = "the name of a file here may cut apart what is read behind it";
-                self.say(first.span.clone(), Fact::Code(why.to_owned()));
-            }
             // A name with the end of a line in it is two lines, and the second may start in any way.
             let pattern = format!("{}**/*", start.text());
             let prefix = if whole { start.text() } else { "" };
             return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
+        }
+        if let ("read", Stdin::Pipe { printed, .. }, Some(name)) = (program, stdin, loose_reader(args))
+            && worked
+            && !self.taken.part
+            && matches!(printed, Printed::Names { .. })
+        {
+            return state.set(&name, Value::Opaque(Why::Loose));
         }
         if program == "read"
             && let Some(names) = self.lists(args, stdin)
@@ -491,7 +496,9 @@ impl<'a> Walker<'a> {
         };
         self.name_since(then, name);
         self.likely.assigned(name);
+        let keyed = assign.index.is_some() && self.is_keyed(name, state);
         if let Some(index) = &assign.index
+            && !keyed
             && !is_plain_subscript(index, state)
         {
             facts.push(Fact::Opaque(format!("the subscript of `{name}` is evaluated as arithmetic")));
@@ -536,6 +543,8 @@ impl<'a> Walker<'a> {
                     (Some(Value::Exact(before)), Value::Exact(more)) if assign.index.is_none() => {
                         Value::Exact(format!("{before}{more}"))
                     }
+                    // Each element is a number, and what is none is zero.
+                    _ if keyed && !assign.append && integer(&value) && self.counts(name, state) => COUNTED,
                     _ => Value::unknown(format!("the value of `{name}`")),
                 }
             } else {

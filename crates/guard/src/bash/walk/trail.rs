@@ -128,7 +128,8 @@ impl State {
 
     /// Whether anything of what a chain of commands sets is otherwise.
     pub(super) fn differs(&self, other: &State) -> bool {
-        (&self.cwd, &self.trail, &self.vars, self.gone) != (&other.cwd, &other.trail, &other.vars, other.gone)
+        (&self.cwd, &self.trail, &self.vars, &self.keyed, self.gone)
+            != (&other.cwd, &other.trail, &other.vars, &other.keyed, other.gone)
     }
 
     /// The same where `pipeline` failed: a `cd` then leaves the shell where it was.

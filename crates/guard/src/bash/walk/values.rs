@@ -10,7 +10,8 @@ use super::super::script::{Command, Fd, Kind, Op, Param, Part, RedirectOp, Scrip
 use super::super::words::{self, Output, Piece, Start, Value};
 use super::arrays::{has_plain_key, may_be_keyed, one_word};
 use super::found::is_found;
-use super::shapes::{cut, cut_pattern, replaced, values_of};
+use super::merge::COUNTED;
+use super::shapes::{cut, cut_pattern, integer, replaced, values_of};
 use super::sums::{constant, is_plain_subscript};
 use super::{State, Walker, dropped, numbered};
 
@@ -92,11 +93,10 @@ pub(super) fn is_one_list(script: &Script) -> bool {
 
 /// A number that a command prints is none below zero, which a sum may be: with text behind it, too, it is a label.
 fn counted(pieces: &mut [Piece], parts: &[Part]) {
-    const COUNT: Output = Output { label: words::Label::Always, ..Output::NUMBER };
     let several = parts.len() > 1;
     for (piece, part) in pieces.iter_mut().zip(parts).filter(|_| several) {
         if let (Piece::Value { value: value @ Value::Number, .. }, Part::Command { .. }) = (piece, part) {
-            *value = Value::Output(COUNT);
+            *value = Value::Output(Output::COUNT);
         }
     }
 }
@@ -201,6 +201,7 @@ impl<'a> Walker<'a> {
                     }
                     let before = self.reports.len();
                     let mut own = state.clone();
+                    own.keyed.within(script);
                     own.stdin = Stdin::Unknown;
                     self.apart(|walker| walker.script(script, &mut own));
                     if self.since(before).any(|fact| matches!(fact, Fact::Net(_))) {
@@ -226,6 +227,7 @@ impl<'a> Walker<'a> {
     /// What a command substitution gives.
     pub(super) fn output(&mut self, script: &Script, state: &State) -> Value {
         let mut own = state.clone();
+        own.keyed.within(script);
         let (last, round) = (self.last.clone(), self.round);
         self.apart(|walker| walker.script(script, &mut own));
         self.likely.begin();
@@ -291,7 +293,8 @@ impl<'a> Walker<'a> {
                 return Some(Value::Output(Output::starting(Start::Plain)));
             }
             if let Some(label) = commands::label(argv) {
-                return Some(Value::Output(Output { label, ..Output::starting(Start::Plain) }));
+                let number = commands::is_time(argv);
+                return Some(Value::Output(Output { label, number, ..Output::starting(Start::Plain) }));
             }
             if let Some((pattern, prefix)) = commands::last_part(argv).or_else(|| commands::makes_here(argv)) {
                 return Some(Value::Pattern { pattern, prefix });
@@ -310,18 +313,23 @@ impl<'a> Walker<'a> {
     pub(super) fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
         self.fetched.asked_for(&param.name);
         let subscript = param.index.as_deref();
-        if subscript.is_some_and(|index| !matches!(index, "@" | "*") && !is_plain_subscript(index, state)) {
+        let keyed = self.is_keyed(&param.name, state);
+        if subscript.is_some_and(|index| !matches!(index, "@" | "*") && !keyed && !is_plain_subscript(index, state)) {
             self.opaque(span, format!("the subscript of `{}` is evaluated as arithmetic", param.name));
         }
-        let known =
-            if param.name == "PIPESTATUS" && subscript.is_some_and(|index| index.bytes().all(|b| b.is_ascii_digit())) {
-                // Nothing, where there were fewer.
-                Value::Output(Output::NUMBER)
-            } else if subscript.is_some() {
-                Value::unknown(format!("an element of `{}`", param.name))
-            } else {
-                self.variable(&param.name, state)
-            };
+        let known = if param.name == "PIPESTATUS"
+            && subscript.is_some_and(|index| index.bytes().all(|b| b.is_ascii_digit()))
+        {
+            // Nothing, where there were fewer.
+            Value::Output(Output::NUMBER)
+        } else if keyed && subscript.is_some_and(|index| !matches!(index, "@" | "*")) && self.counts(&param.name, state)
+        {
+            COUNTED
+        } else if subscript.is_some() {
+            Value::unknown(format!("an element of `{}`", param.name))
+        } else {
+            self.variable(&param.name, state)
+        };
         match &param.op {
             Op::Plain => {
                 self.likely.variable(&param.name, None);
@@ -347,6 +355,8 @@ impl<'a> Walker<'a> {
                     (Value::Number, '-' | '=' | '?') => Value::Number,
                     (Value::Job, '-' | '=' | '?') => Value::Job,
                     (Value::Shell, '-' | '=' | '?') => Value::Shell,
+                    // Nothing may be there, and stay.
+                    (COUNTED, '-') if integer(&other) => COUNTED,
                     (Value::Exact(text), '+') if !text.is_empty() => alternative(word, other),
                     (known, _) => Value::Opaque(match known {
                         Value::Opaque(why) => why,

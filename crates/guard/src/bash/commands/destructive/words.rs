@@ -33,7 +33,7 @@ impl Piece {
                 _ => Piece { text: "".into(), known: false, glob: false },
             },
             // `while read -r f; do rm "$f"; done`: as many as were listed.
-            Word::Opaque { prefix, why: Why::Listed | Why::Found, .. } => {
+            Word::Opaque { prefix, why: Why::Listed | Why::Loose | Why::Found, .. } => {
                 Piece { text: format!("{prefix}**").into(), known: false, glob: true }
             }
             Word::Opaque { prefix, .. } => Piece { text: prefix.as_str().into(), known: false, glob: false },
