@@ -175,6 +175,11 @@ pub enum Why {
 }
 
 impl Why {
+    /// Whether it is a name of a list, whoever made that.
+    pub fn is_listed(&self) -> bool {
+        matches!(self, Why::Listed | Why::Loose)
+    }
+
     /// The reason as a person reads it.
     pub fn text(&self) -> &str {
         match self {
@@ -521,7 +526,7 @@ impl<'a> Judge<'a> {
             Fact::Read(_) if *why == Why::Listed && inside => self.code(why.text()),
             // What it may be is what the command has looked at.
             whole @ Fact::Read(_) if matches!(why, Why::Found | Why::Loose) && inside => self.facts.push(whole),
-            whole @ Fact::Write(_) if matches!(why, Why::Listed | Why::Loose) && inside && !above.is_empty() => {
+            whole @ Fact::Write(_) if why.is_listed() && inside && !above.is_empty() => {
                 self.code(why.text());
                 let along = self.along(&whole);
                 self.facts.push(whole);

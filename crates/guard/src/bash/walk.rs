@@ -623,7 +623,7 @@ impl<'a> Walker<'a> {
         };
         // Hashes have no blanks to fall apart at.
         if let (Some([Word { parts, .. }]), [Arg { word: Became::Glob { pattern, .. }, .. }]) = (list, args.as_slice())
-            && matches!(parts.as_slice(), [Part::Command { quoted: false, .. }])
+            && matches!(parts.as_slice(), [Part::Command { quoted: false, .. } | Part::Param { quoted: true, .. }])
             && pattern == "0**"
         {
             return Value::Output(Output::starting(Start::Plain));

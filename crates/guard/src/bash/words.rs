@@ -78,6 +78,9 @@ pub(super) enum Start {
     Program,
     /// With a letter or a digit, and it has no slash: a hash, a number, a name.
     Plain,
+    /// As the number of a line does that grep has found: with a digit, or with what it says of a file that is no text, `grep`
+    /// or `Binary`. Only sed and arithmetic take one for a number, to which those are an error or the name of a variable.
+    Line,
     /// As the name of a branch does: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and a dash
     /// in front. So it is known only behind text of the script, as `origin/` and `main..` are.
     Branch,
@@ -87,7 +90,7 @@ impl Start {
     /// A text that starts so, for patterns.
     pub fn text(self) -> &'static str {
         match self {
-            Start::Anyhow | Start::Branch => "",
+            Start::Anyhow | Start::Branch | Start::Line => "",
             Start::Here => "./",
             Start::Program => "/usr/bin/",
             Start::Plain => "0",
@@ -549,7 +552,7 @@ impl Making<'_> {
             Value::Output(output) => self.printed(*output, bare, at),
             Value::List(_) => self.unknown(bare, Why::Array),
             Value::Opaque(why) => {
-                let known = matches!(why, Why::Listed | Why::Loose | Why::Found | Why::Kept);
+                let known = why.is_listed() || matches!(why, Why::Found | Why::Kept);
                 let without = self.without(at).filter(|_| known);
                 // What stands behind such a name may lead out of where it was listed.
                 let ends = self.atoms.get(at + 1..).unwrap_or_default().iter().all(is_nothing);
@@ -621,6 +624,9 @@ impl Making<'_> {
     fn printed(&mut self, output: Output, bare: bool, at: usize) {
         let before = self.atoms.get(..at).unwrap_or_default();
         let rest = self.atoms.get(at + 1..).unwrap_or_default();
+        if output.start == Start::Line {
+            return self.unknown(bare, PRINTED);
+        }
         if output.start == Start::Branch {
             return self.branch(bare, rest);
         }
@@ -645,7 +651,7 @@ impl Making<'_> {
             match output.start {
                 Start::Here | Start::Anyhow => self.unknown(bare, Why::Listed),
                 Start::Plain => self.unknown(bare, Why::Kept),
-                Start::Program | Start::Branch => self.unknown(bare, PRINTED),
+                Start::Program | Start::Branch | Start::Line => self.unknown(bare, PRINTED),
             }
             return self.builds.extend(without);
         }

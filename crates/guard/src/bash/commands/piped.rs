@@ -44,8 +44,12 @@ pub enum Printed {
     Programs,
     /// Hashes of commits.
     Hashes,
+    /// The hash of a commit, a blank and more of it, one a line.
+    Commits,
     /// Numbers.
     Numbers,
+    /// Numbers of lines that grep finds, or what it says of a file that is no text.
+    Found,
     /// The name of a branch.
     Branch,
 }
@@ -70,6 +74,9 @@ impl Printed {
         let last = name(argv);
         if printed::counts(&last, argv) {
             return Printed::Numbers;
+        }
+        if !filters.is_empty() && printed::line_numbers(stages) {
+            return Printed::Found;
         }
         if filters.is_empty() && printed::prints_files(&last, lister) {
             return Printed::Files { packed: last != "cat" };
@@ -102,7 +109,9 @@ impl Printed {
             Printed::Programs => Start::Program,
             Printed::Hashes => Start::Plain,
             Printed::Branch if at == SplitAt::Words => Start::Branch,
+            Printed::Found if at == SplitAt::Words => Start::Line,
             Printed::Numbers => return Some(Output::NUMBER),
+            Printed::Found | Printed::Commits => return None,
             Printed::Zeros { .. } | Printed::Loose | Printed::Branch => return None,
             Printed::Anything | Printed::Copied | Printed::Files { .. } => return None,
             Printed::Changes | Printed::Stored | Printed::Words(_) => return None,

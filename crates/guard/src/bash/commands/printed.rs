@@ -94,6 +94,51 @@ pub(super) fn prints_files(name: &str, argv: &[Arg]) -> bool {
         && files.iter().all(named)
 }
 
+/// Whether these print the numbers of lines that grep finds in a file: `grep -n main a.c | head -1 | cut -d: -f1`. Of a file
+/// that is no text it says so instead, in a line that begins with `grep` or `Binary`.
+pub(super) fn line_numbers(stages: &[&[Arg]]) -> bool {
+    let words = |argv: &[Arg]| argv.iter().map(Arg::exact).collect::<Option<Vec<_>>>().unwrap_or_default().join("\n");
+    let cuts = |argv: &&&[Arg]| FIRST_FIELDS.contains(&words(argv).replace('\n', " ").as_str());
+    let passes = |argv: &[Arg]| {
+        let name = argv.first().and_then(Arg::exact).unwrap_or_default();
+        matches!(name, "head" | "tail" | "sort") && filters_lines(name, argv)
+    };
+    let Some((grep, rest)) = stages.split_first() else { return false };
+    finds_lines(&words(grep).split('\n').collect::<Vec<_>>())
+        && rest.iter().filter(cuts).count() == 1
+        && rest.iter().all(|argv| cuts(&argv) || passes(argv))
+}
+
+/// What leaves the text before the first colon of each line.
+const FIRST_FIELDS: &[&str] = &[
+    "cut -d: -f1",
+    "cut -f1 -d:",
+    "cut -d : -f 1",
+    "cut -d : -f1",
+    "cut -f 1 -d :",
+    "cut -f1 -d :",
+    "awk -F: {print $1}",
+    "awk -F : {print $1}",
+    "awk -F: {print $1; exit}",
+];
+
+/// Whether grep says the numbers of the lines that it finds in one file, and not which file it is.
+fn finds_lines(words: &[&str]) -> bool {
+    let [program, options @ .., pattern, file] = words else { return false };
+    // `-m1` ends in a count.
+    let letters = |word: &str| {
+        let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let counted = letters.len() == word.len() || letters.ends_with('m');
+        counted && letters.starts_with('-') && letters.chars().skip(1).all(|c| "nivwExFPm".contains(c))
+    };
+    matches!(*program, "grep" | "egrep" | "fgrep")
+        && !pattern.starts_with('-')
+        && file.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
+        && file.chars().all(|c| c.is_ascii_alphanumeric() || "._/-".contains(c))
+        && options.iter().all(|word| letters(word) && !word.ends_with(['m', '-']))
+        && options.iter().any(|word| word.contains('n'))
+}
+
 /// Whether a command prints one number and nothing else.
 pub(super) fn counts(name: &str, argv: &[Arg]) -> bool {
     let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
@@ -128,26 +173,51 @@ fn revision(word: &str) -> bool {
         && crate::classify(Path::new(word)) == crate::PathClass::default()
 }
 
+/// Options of `git log` that say of which commits it is.
+const CHOOSE: &[&str] = &[
+    "--all",
+    "--reverse",
+    "--merges",
+    "--no-merges",
+    "--first-parent",
+    "--max-count",
+    "--skip",
+    "--since",
+    "--after",
+    "--until",
+    "--before",
+    "--author",
+    "--grep",
+];
+
+/// Whether `git log` prints a line for each commit that begins with its hash and a blank: what stands behind has no end of a
+/// line in it. A date may have one, unless its format is one of git's own.
+fn hashes_first(words: &[&str]) -> bool {
+    const FIELDS: &str = "h H s an ae al ar as at cn ce cr cs ct p P D";
+    const DATES: &str = "--date=short --date=iso --date=relative --date=unix";
+    let ["log", rest @ ..] = words else { return false };
+    let (dates, rest): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| spec::lists(DATES, word));
+    let field = |name: &str| spec::lists(FIELDS, name) || !dates.is_empty() && spec::lists("ad cd", name);
+    let is_text = |part: &str| part.chars().all(|c| " |,:;-()".contains(c));
+    let format = |word: &&str| {
+        let starts = ["--format=", "--pretty=format:", "--pretty="];
+        let format = starts.iter().find_map(|start| word.strip_prefix(start)).unwrap_or_default();
+        let mut parts = format
+            .split('%')
+            .skip(1)
+            .map(|part| part.split_at(part.find(|c| !char::is_alphabetic(c)).unwrap_or(part.len())));
+        format.starts_with('%')
+            && matches!(parts.next(), Some(("h" | "H", text)) if text.starts_with(' ') && is_text(text))
+            && parts.all(|(name, text)| field(name) && is_text(text))
+    };
+    let commits = rest.iter().position(|word| *word == "--").unwrap_or(rest.len());
+    let (shape, rest): (Vec<&str>, Vec<&str>) = rest[..commits].iter().partition(|word| format(word));
+    shape.len() == 1 && all_of(&rest, CHOOSE)
+}
+
 /// Whether git prints hashes and nothing else.
 fn hashes(words: &[&str]) -> bool {
-    let all = |rest: &[&str], options: &[&str]| {
-        let number = |word: &str| word.strip_prefix('-').is_some_and(|rest| rest.parse::<u32>().is_ok());
-        let mut rest = rest.iter();
-        while let Some(word) = rest.next() {
-            let fine = match *word {
-                "-n" => rest.next().is_some_and(|count| count.parse::<u32>().is_ok()),
-                word => {
-                    options.contains(&word.split_once('=').map_or(word, |(name, _)| name))
-                        || number(word)
-                        || revision(word)
-                }
-            };
-            if !fine {
-                return false;
-            }
-        }
-        true
-    };
+    let all = all_of;
     // Behind `--` stand paths, which say of which commits it is. `git rev-parse` prints them.
     let commits = |rest: &'_ [&'_ str]| rest.iter().position(|word| *word == "--").unwrap_or(rest.len());
     match words {
@@ -164,6 +234,12 @@ fn hashes(words: &[&str]) -> bool {
                 "--first-parent",
                 "--max-parents",
                 "--skip",
+                "--since",
+                "--after",
+                "--until",
+                "--before",
+                "--author",
+                "--grep",
             ],
         ),
         ["log", rest @ ..] => {
@@ -177,10 +253,31 @@ fn hashes(words: &[&str]) -> bool {
             ];
             let (shape, rest): (Vec<&str>, Vec<&str>) =
                 rest[..commits(rest)].iter().partition(|word| FORMATS.contains(word));
-            shape.len() == 1 && all(&rest, &[])
+            shape.len() == 1 && all(&rest, CHOOSE)
         }
         _ => false,
     }
+}
+
+/// Whether all of these are commits, counts of them or one of the options.
+fn all_of(rest: &[&str], options: &[&str]) -> bool {
+    let number = |word: &str| {
+        let count = word.strip_prefix("-n").or_else(|| word.strip_prefix('-'));
+        count.is_some_and(|count| count.parse::<u32>().is_ok())
+    };
+    let mut rest = rest.iter();
+    while let Some(word) = rest.next() {
+        let fine = match *word {
+            "-n" => rest.next().is_some_and(|count| count.parse::<u32>().is_ok()),
+            word => {
+                options.contains(&word.split_once('=').map_or(word, |(name, _)| name)) || number(word) || revision(word)
+            }
+        };
+        if !fine {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether what stands there names what `find` does not list: `-not -path './.git/*'`. Brackets, alternatives and a
@@ -276,6 +373,7 @@ pub(super) fn lists(name: &str, argv: &[Arg]) -> Option<Printed> {
         }
         "git" => match exact?.as_slice() {
             words if hashes(words) => Some(Printed::Hashes),
+            words if hashes_first(words) => Some(Printed::Commits),
             ["ls-files" | "diff" | "diff-tree" | "show" | "log" | "grep", ..]
                 if operand_is_secret(argv.get(2..).unwrap_or_default()) =>
             {

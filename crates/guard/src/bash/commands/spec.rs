@@ -775,7 +775,7 @@ pub(super) fn late_options(words: &[Arg], judge: &mut Judge<'_>) {
 pub fn is_file_here(arg: &Arg) -> bool {
     match &arg.word {
         Word::Glob { pattern, prefix } => prefix.is_empty() && !pattern.contains(".."),
-        Word::Opaque { prefix, why: Why::Listed | Why::Loose | Why::Found, .. } => prefix.is_empty(),
+        Word::Opaque { prefix, why, .. } if why.is_listed() || *why == Why::Found => prefix.is_empty(),
         Word::Opaque { prefix, why: Why::Kept, .. } => !prefix.starts_with('-'),
         _ => false,
     }

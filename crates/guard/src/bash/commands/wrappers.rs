@@ -724,6 +724,7 @@ fn piped(printed: &Printed, splits: bool, blanks: bool) -> Vec<Word> {
         Printed::Words(words) if splits => exact(words),
         Printed::Words(words) => vec![Word::OneOf(exact(words))],
         Printed::Zeros { .. } | Printed::Branch | Printed::Changes | Printed::Stored => unknown_names(splits),
+        Printed::Commits | Printed::Found => unknown_names(splits),
         Printed::Anything | Printed::Copied | Printed::Files { .. } => unknown_names(splits),
     }
 }

@@ -8,7 +8,7 @@ use super::super::analysis::{is_disk, is_public_listing, is_sink};
 use super::super::commands::{self, Printed};
 use super::super::danger::Danger;
 use super::super::fact::{Category, Fact};
-use super::super::judge::{Arg, Judge, Stdin, Why, Word as Became};
+use super::super::judge::{Arg, Judge, Stdin, Word as Became};
 use super::super::names::{Meaning, meaning};
 use super::super::parse::is_name;
 use super::super::print::text_of;
@@ -114,7 +114,7 @@ impl<'a> Walker<'a> {
             facts.push(Fact::Destroys(Category::Files, "every file that the pattern finds is written over".to_owned()));
         }
         let listed = match &arg.word {
-            Became::Opaque { prefix, why, .. } => matches!(why, Why::Listed | Why::Loose) && !prefix.contains('/'),
+            Became::Opaque { prefix, why, .. } => why.is_listed() && !prefix.contains('/'),
             // One of several, of which not all are written out.
             Became::OneOf(words) => words.iter().any(|word| !matches!(word, Became::Exact(_))),
             _ => false,

@@ -6,6 +6,7 @@
 
 use super::super::commands::{self, Printed};
 use super::super::judge::{Arg, Stdin, Why, Word as Became};
+use super::super::parse::is_name;
 use super::super::print::text_of;
 use super::super::script::{Assign, AssignValue};
 use super::shapes::{is_integer, line_reader, loose_reader};
@@ -27,7 +28,20 @@ const NEVER: &[&str] = &[
     "ls", "stat", "du", "exit", "return", "break", "continue", "local", "declare", "typeset", "export", "readonly",
     "unset", "shift", "let", "mkdir", "touch", "sleep", "chmod", "chown",
 ];
-const GIT: &[&str] = &["log", "show", "diff", "blame", "rev-parse", "rev-list", "status", "ls-files", "ls-tree"];
+const GIT: &[&str] = &[
+    "log",
+    "show",
+    "diff",
+    "diff-tree",
+    "blame",
+    "rev-parse",
+    "rev-list",
+    "status",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "describe",
+];
 
 /// Programs that read there only where an option says so, and the options of which that is known not to be: letters, and long
 /// ones.
@@ -71,9 +85,8 @@ impl Taken {
     /// What a command with these words takes, which was given no standard input of its own. What a function that is
     /// followed takes, its commands say.
     pub(super) fn by(&mut self, args: &[Arg], follows: bool) {
-        if args.first().and_then(Arg::exact) == Some("read")
-            && line_reader(args).or_else(|| loose_reader(args)).is_some()
-        {
+        let reads = args.first().and_then(Arg::exact) == Some("read");
+        if reads && (line_reader(args).or_else(|| loose_reader(args)).is_some() || reads_parts(args)) {
             let zero = args.iter().any(|arg| arg.exact() == Some(""));
             self.zeros |= zero;
             self.lines |= !zero;
@@ -92,6 +105,12 @@ impl Taken {
             _ => false,
         }
     }
+}
+
+/// Whether `read` takes whole lines, for several names: `read -r hash subject`.
+fn reads_parts(args: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
+    words.is_some_and(|words| words.strip_prefix(&["-r"]).unwrap_or(&words).iter().all(|name| is_name(name)))
 }
 
 /// What `read` finds there that is told by `IFS` where to cut: any letter but a blank takes a part of a name away, and of

@@ -3,11 +3,14 @@
 //! Which files they are nobody has looked at. A program that does nothing but read or reformat the files it is given does no
 //! more with them than code of the workspace may do, so it counts as such. Every other one stays a question.
 
-use super::super::commands::SplitAt;
+use std::rc::Rc;
+
+use super::super::commands::{Printed, SplitAt};
 use super::super::fact::Fact;
-use super::super::judge::{Arg, Stdin, Why, Word as Became};
+use super::super::judge::{Arg, Stdin, Word as Became};
 use super::super::names::{Meaning, meaning};
 use super::super::parse::is_name;
+use super::super::words::{Output, Start, Value};
 use super::Walker;
 
 /// Programs that only read the files they are given, whatever their options, or make directories.
@@ -52,7 +55,7 @@ fn only_says(program: &str, args: &[Arg]) -> bool {
 
 fn is_listed(word: &Became) -> bool {
     match word {
-        Became::Opaque { why, .. } => matches!(why, Why::Listed | Why::Loose),
+        Became::Opaque { why, .. } => why.is_listed(),
         Became::OneOf(words) => words.iter().any(is_listed),
         _ => false,
     }
@@ -75,10 +78,42 @@ impl<'a> Walker<'a> {
             Stdin::Pipe { printed, .. } => printed.words(SplitAt::Lines).is_some(),
             _ => false,
         };
+        self.names_read(args).filter(|_| listed)
+    }
+
+    /// The variables that `read` fills, where they are nobody's but the script's.
+    fn names_read(&self, args: &[Arg]) -> Option<Vec<String>> {
         let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
         let names: Vec<String> = words?.into_iter().skip_while(|word| *word == "-r").map(str::to_owned).collect();
         let plain =
             |name: &String| is_name(name) && meaning(name) == Meaning::Setting && !self.names.exported.contains(name);
-        (listed && !names.is_empty() && names.iter().all(plain)).then_some(names)
+        (!names.is_empty() && names.iter().all(plain)).then_some(names)
+    }
+
+    /// The variable that `read` fills with the hash of a commit, and those behind it, from lines that begin with one.
+    pub(super) fn of_commits(&self, args: &[Arg], stdin: &Stdin) -> Option<(String, Vec<String>)> {
+        let commits = matches!(stdin, Stdin::Pipe { printed: Printed::Commits, .. });
+        let mut names = self.names_read(args).filter(|names| commits && names.len() > 1)?;
+        let hash = names.remove(0);
+        (!names.contains(&hash)).then_some((hash, names))
+    }
+
+    /// The array that `mapfile` fills with the names that a command lists, or with hashes, and what it then holds.
+    pub(super) fn maps(&self, args: &[Arg], stdin: &Stdin) -> Option<(String, Value)> {
+        let words: Option<Vec<&str>> = args.iter().map(Arg::exact).collect();
+        let (name, at) = match words?.as_slice() {
+            ["mapfile" | "readarray", "-t", name] => ((*name).to_owned(), SplitAt::Lines),
+            ["mapfile" | "readarray", "-t", "-d", "", name]
+            | ["mapfile" | "readarray", "-d", "", "-t", name]
+            | ["mapfile" | "readarray", "-td", "", name] => ((*name).to_owned(), SplitAt::Zeros),
+            _ => return None,
+        };
+        let Stdin::Pipe { printed, .. } = stdin else { return None };
+        let Output { start, number: false, .. } = printed.words(at)? else { return None };
+        // A name with the end of a line in it is two lines, and the second may start in any way.
+        let prefix = if at == SplitAt::Zeros || start == Start::Plain { start.text() } else { "" };
+        let names = Became::Glob { pattern: format!("{}**", start.text()), prefix: prefix.to_owned() };
+        let known = is_name(&name) && meaning(&name) == Meaning::Setting && self.names.arrays.hold(&name);
+        (known && !self.taken.part).then(|| (name, Value::List(Rc::new(vec![Arg { word: names, span: 0..0 }]))))
     }
 }

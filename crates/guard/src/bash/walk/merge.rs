@@ -14,7 +14,7 @@ use super::expansions::{arithmetic, called, expansions, names_others, tested};
 use super::shapes::{integer, is_declaration, is_integer, set_by};
 use super::state::STATEFUL;
 use super::sums::changes;
-use super::values::is_several;
+use super::values::{is_several, perhaps_none};
 use super::vars::Vars;
 
 /// Most directories that the shell may stand in; each command is judged from all of them.
@@ -59,6 +59,9 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
                 (Some(left), Some(right)) if left == right => continue,
                 (Some(left), Some(right)) if integer(left) && integer(right) => Value::Number,
                 (left, right) if counts(left, &out.vars, &name) && counts(right, &state.vars, &name) => COUNTED,
+                // Names that a command lists may be none.
+                (Some(names), None) if may_be_empty(names) && state.vars.is_unset(&name) => names.clone(),
+                (None, Some(names)) if may_be_empty(names) && out.vars.is_unset(&name) => names.clone(),
                 _ => unknown(),
             };
             out.vars.insert(name, joined);
@@ -69,6 +72,11 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
 
 /// Digits, or nothing: what counts from nothing on.
 pub(super) const COUNTED: Value = Value::Output(Output::NUMBER);
+
+/// Whether an array may have nothing in it, for all that is known.
+fn may_be_empty(value: &Value) -> bool {
+    matches!(value, Value::List(all) if matches!(all.as_slice(), [only] if perhaps_none(only)))
+}
 
 /// Whether a variable with this value is a number wherever one is wanted: what nothing has set is zero there.
 pub(super) fn counts(value: Option<&Value>, vars: &Vars, name: &str) -> bool {

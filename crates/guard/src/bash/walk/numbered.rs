@@ -108,7 +108,8 @@ fn spelled(piece: &Piece) -> Option<String> {
         Piece::Value { value: Value::Exact(text), .. } if is_integer(text) => Some(text.clone()),
         Piece::Value { value, .. } if integer(value) => Some("1".to_owned()),
         Piece::Value { value: Value::Output(output), quoted }
-            if output.number && (*quoted || output.label == words::Label::Always) =>
+            if output.number && (*quoted || output.label == words::Label::Always)
+                || output.start == words::Start::Line && *quoted =>
         {
             Some("1".to_owned())
         }

@@ -12,7 +12,7 @@ use super::super::print::text_of;
 use super::super::script::{
     Assign, AssignValue, Command, Fd, Item, Kind, Part, Pipeline, Redirect, RedirectOp, Script, Target, Word,
 };
-use super::super::words::{self, Value};
+use super::super::words::{self, Output, Start, Value};
 use super::State;
 
 /// `value` with what `edit` cuts off at its start or end: literal text, with `*` at the far side or before it.
@@ -321,9 +321,16 @@ pub(super) fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.len() < 19 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Whether arithmetic takes this for a number, or for none and runs nothing: what grep says instead of one begins with the
+/// name of a variable, to arithmetic, which nothing has set.
+pub(super) fn is_sum(output: &Output, state: &State) -> bool {
+    let said = || state.vars.is_unset("grep") && state.vars.is_unset("Binary");
+    output.number || output.start == Start::Line && said()
+}
+
 pub(super) fn is_number(value: &Value, state: &State) -> bool {
     match value {
-        Value::Output(output) => output.number,
+        Value::Output(output) => is_sum(output, state),
         Value::Exact(text) if is_name(text) => state.vars.get(text).is_some_and(integer),
         value => integer(value),
     }

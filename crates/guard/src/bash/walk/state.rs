@@ -434,6 +434,14 @@ impl<'a> Walker<'a> {
         {
             return state.set(&name, Value::Opaque(Why::Loose));
         }
+        // The first word of each line is the hash.
+        if worked
+            && !self.taken.part
+            && let Some((hash, rest)) = self.of_commits(args, stdin)
+        {
+            rest.iter().for_each(|name| state.set(name, Value::unknown("what git says of a commit")));
+            return state.set(&hash, Value::Output(Output::starting(Start::Plain)));
+        }
         if program == "read"
             && let Some(names) = self.lists(args, stdin)
         {
@@ -456,6 +464,9 @@ impl<'a> Walker<'a> {
                 Some(text) => set_by(text, |name| state.set(name, Value::unknown(format!("the value of `{name}`")))),
                 None => state.vars.clear(),
             }
+        }
+        if let Some((name, names)) = self.maps(args, stdin) {
+            state.set(&name, names);
         }
     }
 

@@ -4,7 +4,7 @@ use super::super::names::{Meaning, meaning};
 use super::super::parse::is_name;
 use super::super::script::Part;
 use super::super::words::Value;
-use super::shapes::{integer, is_integer};
+use super::shapes::{integer, is_integer, is_sum};
 use super::{State, values};
 
 /// The value of arithmetic over literals.
@@ -156,7 +156,7 @@ impl Sum {
             return false;
         }
         let known = state.vars.get(name).is_some_and(integer);
-        if matches!(state.vars.get(name), Some(Value::Output(output)) if output.number) {
+        if matches!(state.vars.get(name), Some(Value::Output(output)) if is_sum(output, state)) {
             // Digits or nothing, which is zero here; it may still be nothing where it is a word.
         } else if known {
             state.set(name, Value::Number);

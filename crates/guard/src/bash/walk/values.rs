@@ -61,7 +61,7 @@ fn alternative(word: &[Part], becomes: Value) -> Value {
 }
 
 /// Names that a command lists: where it lists none, there is no word.
-fn perhaps_none(arg: &Arg) -> bool {
+pub(super) fn perhaps_none(arg: &Arg) -> bool {
     matches!(&arg.word, Became::Glob { pattern, .. } if pattern.ends_with("**"))
 }
 
