@@ -684,7 +684,8 @@ fn is_nothing(atom: &Atom) -> bool {
     matches!(atom, Atom::Quoted(text) if text.is_empty())
 }
 
-/// Whether what follows makes no path and no option of a revision, even where that is empty: `..HEAD`, `^2`.
+/// Whether what follows makes no path and no option of a revision, even where that is empty: `..HEAD`, `^2`, or the path of
+/// a file in it, `:src/main.rs`.
 fn extends_revision(rest: &[Atom]) -> bool {
     let mut text = String::new();
     for atom in rest {
@@ -694,9 +695,15 @@ fn extends_revision(rest: &[Atom]) -> bool {
             _ => return false,
         }
     }
-    text.starts_with(['.', '~', '^'])
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '~' | '^' | '_' | '-'))
-        && text.chars().any(|c| c.is_ascii_alphanumeric())
+    let file = text.strip_prefix(':').is_some_and(|path| !path.starts_with('/') && !path.contains(".."));
+    if file {
+        return text.chars().skip(1).all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
+    }
+    let before = !text.is_empty() && text.chars().all(|c| matches!(c, '^' | '~'));
+    before
+        || text.starts_with(['.', '~', '^'])
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '~' | '^' | '_' | '-'))
+            && text.chars().any(|c| c.is_ascii_alphanumeric())
 }
 
 pub(super) fn has_special(text: &str) -> bool {

@@ -166,7 +166,7 @@ pub(super) use labels::{always_number, is_time, label};
 pub(super) use perl::substitutes;
 pub(super) use piped::{Printed, SplitAt};
 pub(super) use places::{listed_elsewhere, taken_along, takes_along};
-pub(super) use printed::{begins, last_part, leaves_out, path_part, pattern_above, user_name};
+pub(super) use printed::{begins, counts_matches, last_part, leaves_out, path_part, pattern_above, user_name};
 pub(super) use settings::given;
 pub(super) use shell::says_where_programs_are;
 pub(super) use spec::{is_file_here, may_be_option};

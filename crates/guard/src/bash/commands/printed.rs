@@ -101,7 +101,9 @@ pub(super) fn line_numbers(stages: &[&[Arg]]) -> bool {
     let cuts = |argv: &&&[Arg]| FIRST_FIELDS.contains(&words(argv).replace('\n', " ").as_str());
     let passes = |argv: &[Arg]| {
         let name = argv.first().and_then(Arg::exact).unwrap_or_default();
+        let line = |line: &str| line.strip_suffix('p').is_some_and(|line| line == "$" || line.parse::<u32>().is_ok());
         matches!(name, "head" | "tail" | "sort") && filters_lines(name, argv)
+            || matches!(argv, [_, quiet, only] if quiet.exact() == Some("-n") && only.exact().is_some_and(line) && name == "sed")
     };
     let Some((grep, rest)) = stages.split_first() else { return false };
     finds_lines(&words(grep).split('\n').collect::<Vec<_>>())
@@ -137,6 +139,11 @@ fn finds_lines(words: &[&str]) -> bool {
         && file.chars().all(|c| c.is_ascii_alphanumeric() || "._/-".contains(c))
         && options.iter().all(|word| letters(word) && !word.ends_with(['m', '-']))
         && options.iter().any(|word| word.contains('n'))
+}
+
+/// Whether these words of grep print one number and nothing else.
+pub(in super::super) fn counts_matches(argv: &[Arg]) -> bool {
+    argv.first().and_then(Arg::exact) == Some("grep") && counts("grep", argv)
 }
 
 /// Whether a command prints one number and nothing else.

@@ -13,7 +13,7 @@ use super::super::names::{Meaning, meaning};
 use super::super::parse::is_name;
 use super::super::print::text_of;
 use super::super::script::{Command, Fd, Part, Redirect, RedirectOp, Target, Test, Word};
-use super::super::words::{self, Value};
+use super::super::words::{self, Start, Value};
 use super::shapes::{is_number, name_of, told};
 use super::sums::Sum;
 use super::{Report, State, Walker, input, values};
@@ -275,7 +275,7 @@ impl<'a> Walker<'a> {
                 Part::Param { param, .. } => {
                     let value = self.param(param, state, span);
                     safe &= is_number(&value, state);
-                    safe &= sum.value(matches!(&value, Value::Exact(text) if is_name(text)));
+                    safe &= sum.value(may_be_name(&value));
                     // `$n = 5` sets what `n` names.
                     if let Value::Exact(text) = &value
                         && is_name(text)
@@ -292,7 +292,7 @@ impl<'a> Walker<'a> {
                 Part::Command { script, .. } => {
                     let value = self.output(script, state);
                     safe &= is_number(&value, state);
-                    safe &= sum.value(false);
+                    safe &= sum.value(may_be_name(&value));
                 }
                 Part::Process { .. } | Part::Array(_) => safe = false,
             }
@@ -302,6 +302,15 @@ impl<'a> Walker<'a> {
             self.opaque(span, "arithmetic evaluates a text that is not known, and a subscript in it can run commands");
         }
         safe
+    }
+}
+
+/// Whether it may be the name of a variable, which text behind it makes another one.
+fn may_be_name(value: &Value) -> bool {
+    match value {
+        Value::Exact(text) => is_name(text),
+        Value::Output(output) => output.start == Start::Line,
+        _ => false,
     }
 }
 

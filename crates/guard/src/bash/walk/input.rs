@@ -74,6 +74,7 @@ const UNLESS: &[(&str, &str, usize, bool)] = &[
     ("grep", "nicvlLwoEFHhqsxr", 1, false),
     ("egrep", "nicvlLwoHhqsx", 1, false),
     ("fgrep", "nicvlLwoHhqsx", 1, false),
+    ("rg", "nilcvwoFSH", 1, false),
     ("sed", "nErszi", 1, false),
     ("awk", "", 1, false),
     ("jq", "rcSeMaj", 1, false),

@@ -33,7 +33,7 @@ impl Walker<'_> {
         let sums = word.parts.iter().filter(number).count();
         let written = |part: &Part| match part {
             Part::Plain(text) => text.chars().all(|c| BARE.contains(c)),
-            Part::Quoted(text) => text.chars().all(|c| LETTERS.contains(c)),
+            Part::Quoted(text) => is_written(text),
             Part::Param { param, .. } => param.op == Op::Plain && param.index.is_none(),
             Part::Arith { .. } | Part::Command { .. } => true,
             _ => false,
@@ -53,6 +53,14 @@ impl Walker<'_> {
         };
         Some(vec![word])
     }
+}
+
+/// Whether quoted text has nothing but such letters in it, and plain texts to look for: `,/^class Foo/p`.
+fn is_written(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _^$.:-".contains(c);
+    let mut parts = text.split('/').enumerate();
+    let whole = text.matches('/').count().is_multiple_of(2);
+    whole && parts.all(|(at, part)| part.chars().all(|c| if at % 2 == 0 { LETTERS.contains(c) } else { plain(c) }))
 }
 
 /// Whether a word begins as `s/` and has an output or a value in it.

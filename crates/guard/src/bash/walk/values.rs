@@ -11,7 +11,7 @@ use super::super::words::{self, Output, Piece, Start, Value};
 use super::arrays::{has_plain_key, may_be_keyed, one_word};
 use super::found::is_found;
 use super::merge::COUNTED;
-use super::shapes::{cut, cut_pattern, integer, replaced, values_of};
+use super::shapes::{cut, cut_pattern, is_integer, replaced, values_of};
 use super::sums::{constant, is_plain_subscript};
 use super::{State, Walker, dropped, numbered};
 
@@ -256,6 +256,9 @@ impl<'a> Walker<'a> {
         if let Some(numbers) = numbered::counted(script) {
             return Value::Exact(numbers);
         }
+        if self.counts_in_one(script) {
+            return Value::Output(Output::NUMBER);
+        }
         self.printed(script).unwrap_or_else(|| Value::Opaque(self.told_by(script, state)))
     }
 
@@ -268,6 +271,19 @@ impl<'a> Walker<'a> {
             _ => None,
         };
         known.unwrap_or_else(|| "the output of a command".into())
+    }
+
+    /// Whether `script`, which was just walked, counts what grep finds in one file, which is no option: `grep -c x "$f"`. In
+    /// several it would say their names, too.
+    fn counts_in_one(&self, script: &Script) -> bool {
+        let ([item], [argv]) = (script.items.as_slice(), self.outlet.as_slice()) else { return false };
+        let ([stage], [grep, options, pattern, file]) = (item.first.stages.as_slice(), &**argv) else { return false };
+        let Kind::Simple { words, .. } = &stage.kind else { return false };
+        let one = words.last().and_then(quoted_alone).is_some_and(|param| !is_several(param));
+        let known = [grep.clone(), options.clone(), pattern.clone(), grep.with("a")];
+        let here =
+            matches!(&file.word, Became::Glob { prefix, .. } if prefix.contains('/') && !prefix.starts_with('-'));
+        is_one_list(script) && words.len() == 4 && one && here && commands::counts_matches(&known)
     }
 
     /// Whether `script`, which was just walked, is one `mktemp` that makes something in `/tmp` and says so.
@@ -356,7 +372,9 @@ impl<'a> Walker<'a> {
                     (Value::Job, '-' | '=' | '?') => Value::Job,
                     (Value::Shell, '-' | '=' | '?') => Value::Shell,
                     // Nothing may be there, and stay.
-                    (COUNTED, '-') if integer(&other) => COUNTED,
+                    (COUNTED, '-') if matches!(&other, Value::Exact(text) if is_integer(text) && !text.starts_with('-')) => {
+                        COUNTED
+                    }
                     (Value::Exact(text), '+') if !text.is_empty() => alternative(word, other),
                     (known, _) => Value::Opaque(match known {
                         Value::Opaque(why) => why,
