@@ -53,7 +53,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("proc/jobs.rs", &["new"], "no jobs yet; `start` takes the permit"),
     (
         "proc/jobs.rs",
-        &["take_notices", "running", "end_session", "confinement", "forget"],
+        &["take_notices", "take_notice", "running", "end_session", "confinement", "forget"],
         "ends what a session began, and says what of it ended",
     ),
     ("proc/jobs.rs", &["lacks_guarantee"], "reads an error"),

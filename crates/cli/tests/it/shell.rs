@@ -836,3 +836,29 @@ fn hosts_that_a_sandbox_can_never_reach_are_refused() {
     let words = ["sandbox", "exec", "--landlock-only", "--allow-host", "example.com", "--", "true"];
     world.run(&words).exits(2).complains("reaches no host");
 }
+
+#[test]
+fn a_long_output_is_read_line_by_line_and_its_end_is_told_once() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer = server(&world, "workspace");
+    let command = "seq 10000 29999; echo done >made";
+    peer.call("nika_bash", json!({"command": command, "run_in_background": true}));
+    let mut read = || text(&peer.call("nika_job_output", json!({"job_id": "j1", "wait_ms": 20_000})));
+    let (mut lines, mut changes) = (Vec::new(), 0);
+    for _ in 0..200 {
+        let said = read();
+        lines.extend(said.lines().filter(|line| !line.starts_with('[')).map(str::to_owned));
+        changes += said.matches("1 path: 1 created").count();
+        assert!(said.matches("j1 ended").count() < 2, "{said}");
+        if said.contains("j1 ended") && !said.contains("there is more") {
+            break;
+        }
+    }
+    let want: Vec<String> = (10_000..30_000).map(|number: u32| number.to_string()).collect();
+    assert!(lines == want, "{} lines: {:?}", lines.len(), lines.iter().find(|line| line.len() != 5));
+    assert_eq!(changes, 1);
+    assert_eq!(peer.end(), 0);
+}

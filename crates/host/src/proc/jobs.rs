@@ -400,6 +400,13 @@ impl Jobs {
         taken
     }
 
+    /// The same of one of them, for whoever is told of its end otherwise.
+    pub fn take_notice(&self, session: &str, id: &str) -> Option<Notice> {
+        let mut notices = lock(&self.0.notices);
+        let at = notices.iter().position(|notice| notice.session == session && notice.job == id)?;
+        Some(notices.remove(at))
+    }
+
     /// Ends all jobs of `session` but those that were asked to be kept; returns when they are gone.
     pub fn end_session(&self, session: &str) {
         self.end(|job| job.session() == session, GRACE);

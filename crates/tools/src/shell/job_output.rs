@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ground::Ground;
-use super::report;
+use super::{recorded, report};
 use crate::lenient;
 
 /// Reads the output of a background command from where the last read ended. With wait_ms it waits for new
@@ -113,7 +113,12 @@ impl Tool for JobOutput {
         let view = read.await.map_err(|error| ToolError::new(code::BUG, format!("reading failed: {error}")))?;
         cx.check_cancelled()?;
         known().insert(params.job_id.clone(), view.chunk.next);
-        Ok(answer(&job, &view, filter.as_ref()))
+        let mut changed = None;
+        if matches!(view.chunk.state, State::Ended(_)) {
+            let notice = self.ground.jobs.take_notice(cx.session.id(), &params.job_id);
+            changed = notice.and_then(|notice| recorded::told(&self.ground.files, &notice.recorded?));
+        }
+        Ok(answer(&job, &view, filter.as_ref(), changed))
     }
 }
 
@@ -129,7 +134,7 @@ fn is_told_here(job: &Job) -> Result<(), ToolError> {
     Err(ToolError::argument("job_id", format!("{} is {what}", job.id())).hint(hint))
 }
 
-fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
+fn answer(job: &Job, view: &View, filter: Option<&Regex>, changed: Option<String>) -> Output {
     let (id, summary) = (job.id(), job.summary());
     let chunk = &view.chunk;
     let mut shown = lines(&view.text, None);
@@ -161,6 +166,7 @@ fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
         None if chunk.more => parts.push("there is more: read again".to_owned()),
         _ => {}
     }
+    parts.extend(changed);
     parts.extend(report::kept_in(&summary));
     let ended = matches!(chunk.state, State::Ended(_));
     Output::text(format!("{shown}[{}]", parts.join(" · ")))

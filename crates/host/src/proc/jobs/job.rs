@@ -495,6 +495,11 @@ impl Job {
             let whole = if inside.screen.is_some() { screen::whole } else { screen::whole_characters };
             let whole = whole(&chunk.bytes);
             chunk.bytes.truncate(if whole == 0 { chunk.bytes.len() } else { whole });
+            // What there is no room for begins with a line, and so does what is being written: the next read gives it.
+            let lines = chunk.bytes.iter().rposition(|byte| *byte == b'\n').filter(|_| inside.screen.is_none());
+            chunk.bytes.truncate(
+                lines.filter(|_| chunk.more || chunk.state == State::Running).map_or(chunk.bytes.len(), |end| end + 1),
+            );
             chunk.next = cursor + chunk.bytes.len() as u64;
         }
         let Some(screen) = &inside.screen else {
