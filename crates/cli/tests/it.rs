@@ -92,6 +92,8 @@ mod shelf;
 mod shell;
 #[path = "it/shell_asked.rs"]
 mod shell_asked;
+#[path = "it/shell_asked_words.rs"]
+mod shell_asked_words;
 #[path = "it/shell_forerun.rs"]
 mod shell_forerun;
 #[path = "it/shell_forerun_left.rs"]

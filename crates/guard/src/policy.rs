@@ -175,6 +175,7 @@ impl Policy {
         let mut reasons: Vec<Reason> =
             effects.all.iter().map(|effect| self.judge_one(stance, effect, &effects.tool)).collect();
         covered_by_commands(&effects.all, &mut reasons);
+        outside_the_sandbox(&effects.all, &mut reasons);
         Verdict::new(effects.clone(), reasons, self.clone(), *stance)
     }
 
@@ -297,6 +298,22 @@ fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
         }
     }
 }
+
+/// What writes only inside by its words is held to them by nothing where the call runs without the sandbox: so it is said.
+fn outside_the_sandbox(effects: &[Effect], reasons: &mut [Reason]) {
+    let is_unconfined = |effect: &Effect| matches!(effect, Effect::Exec(exec) if exec.kind == ExecKind::Unconfined);
+    if !effects.iter().any(is_unconfined) {
+        return;
+    }
+    for reason in reasons {
+        if let Some(why) = reason.act.strip_prefix(Act::ExecInside.title()) {
+            reason.act = format!("{BY_ITS_WORDS}{why}");
+        }
+    }
+}
+
+/// What stands for the title of [`Act::ExecInside`] where there is no sandbox.
+const BY_ITS_WORDS: &str = "exec, writes only inside by its words, not sandboxed";
 
 /// What an effect amounts to. A path may be several things at once; the strictest counts.
 fn acts(effect: &Effect, tool: &str) -> Vec<Act> {

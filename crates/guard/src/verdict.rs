@@ -2,10 +2,11 @@
 //!
 //! Verdicts join: the strictest wins, and no reason is lost on the way.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::effect::{Effect, Effects, ExecKind};
-use crate::mode::{Mode, Stance};
+use crate::mode::{Act, Mode, Stance};
 use crate::permit::{Answer, Permit};
 use crate::policy::{Layer, Policy};
 use crate::web::ListedBy;
@@ -96,6 +97,18 @@ pub struct Reason {
     pub rule: Option<String>,
 }
 
+/// Places that a question names of those that are written inside: as many paths as a diff shows.
+const PLAIN_WRITES: usize = 50;
+/// Effects that the answer to a no names.
+const DECLINED: usize = 5;
+
+impl Reason {
+    /// Whether it speaks of a write inside the roots that nothing but the mode has asked about.
+    fn is_plain_write(&self) -> bool {
+        self.act == Act::WriteInside.title() && matches!(self.source, Source::Mode(_) | Source::Planning)
+    }
+}
+
 /// The joined answer for all effects of a call.
 #[derive(Debug, Clone)]
 pub struct Verdict {
@@ -141,11 +154,24 @@ impl Verdict {
         self.reasons.iter().find(|reason| reason.decision == self.decision)
     }
 
-    /// The question a person is shown.
+    /// The question a person is shown: each effect once. Of many places inside about which no rule has anything to say,
+    /// only the first are named; what is special of one is never left out.
     pub fn question(&self) -> String {
         let mut lines: Vec<String> = Vec::new();
+        let mut said = HashSet::new();
+        let mut inside = 0;
         for reason in self.reasons.iter().filter(|reason| reason.decision > Decision::Allow) {
-            lines.push(format!("{} — {} ({})", reason.effect, reason.act, reason.source));
+            let line = format!("{} — {} ({})", reason.effect, reason.act, reason.source);
+            if !said.insert(line.clone()) {
+                continue;
+            }
+            inside += usize::from(reason.is_plain_write());
+            if !reason.is_plain_write() || inside <= PLAIN_WRITES {
+                lines.push(line);
+            }
+        }
+        if inside > PLAIN_WRITES {
+            lines.push(format!("{} paths more — {}", inside - PLAIN_WRITES, Act::WriteInside.title()));
         }
         lines.join("\n")
     }
@@ -232,12 +258,24 @@ impl Verdict {
                 Ok(Permit::new(self.effects, self.policy, self.stance, Some(who)))
             }
             (Decision::Ask | Decision::Floor, Some(Answer::No { who, why })) => {
-                let effect = self.decisive().map_or_else(String::new, |reason| reason.effect.clone());
                 let why = why.filter(|why| !why.is_empty()).map_or_else(String::new, |why| format!(": {why}"));
-                Err(Refusal { decision: self.decision, message: format!("{who} declined {effect}{why}"), hint: None })
+                let message = format!("{who} declined {}{why}", self.asked_about());
+                Err(Refusal { decision: self.decision, message, hint: None })
             }
             (decision, _) => Err(self.refusal(decision)),
         }
+    }
+
+    /// What a question was about, what decided first: `exec(touch x), exec(touch y)`.
+    fn asked_about(&self) -> String {
+        let asked = || self.reasons.iter().filter(|reason| reason.decision > Decision::Allow);
+        let (first, rest) = asked().partition::<Vec<_>, _>(|reason| reason.decision == self.decision);
+        let mut said = HashSet::new();
+        let all: Vec<&str> =
+            first.into_iter().chain(rest).map(|reason| &*reason.effect).filter(|effect| said.insert(*effect)).collect();
+        let more = all.len().saturating_sub(DECLINED);
+        let and = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{and}", all[..all.len() - more].join(", "))
     }
 
     fn refusal(&self, decision: Decision) -> Refusal {

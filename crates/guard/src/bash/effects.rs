@@ -33,6 +33,9 @@ impl Analysis {
                 all.push(effect);
             }
         }
+        // Where a redirection writes the same place, that is held to more rules, and is the one to be asked about.
+        let redirected: Vec<Place> = all.iter().filter_map(redirection).collect();
+        all.retain(|effect| !matches!(effect, Effect::Write(place) if redirected.contains(place)));
         Effects { tool: String::new(), all }
     }
 
@@ -43,6 +46,14 @@ impl Analysis {
         let found = self.findings.iter().find(|finding| of_kind(finding.outcome, finding.code));
         let told = || self.facts.iter().find_map(|fact| reason(fact, self.loose));
         found.map(|finding| finding.why.clone()).or_else(told).unwrap_or_default()
+    }
+}
+
+/// The place of a redirection, as a command alone would write it.
+fn redirection(effect: &Effect) -> Option<Place> {
+    match effect {
+        Effect::Write(place) if place.redirected => Some(Place { redirected: false, ..place.clone() }),
+        _ => None,
     }
 }
 

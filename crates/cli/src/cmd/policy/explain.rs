@@ -1,5 +1,6 @@
 //! `nika policy explain`: the same judgement, drawn for a person, or its facts as one object.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ struct Part<'a> {
     reason: &'a Reason,
 }
 
+/// Each once: a place may be written in two ways, or be named by a link, too.
 fn parts<'a>(command: &Command, verdict: &'a Verdict) -> Vec<Part<'a>> {
     let part = |(effect, reason): (&Effect, &'a Reason)| {
         let what = match effect {
@@ -45,7 +47,10 @@ fn parts<'a>(command: &Command, verdict: &'a Verdict) -> Vec<Part<'a>> {
         };
         Part { effect: effect.verb(), what, reason }
     };
-    command.effects.all.iter().zip(&verdict.reasons).map(part).collect()
+    let mut parts: Vec<Part<'a>> = command.effects.all.iter().zip(&verdict.reasons).map(part).collect();
+    let mut said = HashSet::new();
+    parts.retain(|part| said.insert((part.what.clone(), part.reason.act.clone(), part.reason.source.to_string())));
+    parts
 }
 
 /// What was found that is more than a remark.
