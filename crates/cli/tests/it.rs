@@ -136,6 +136,8 @@ mod shell_undo;
 mod shell_undo_names;
 #[path = "it/shell_undo_rights.rs"]
 mod shell_undo_rights;
+#[path = "it/shell_undo_shown.rs"]
+mod shell_undo_shown;
 #[path = "it/steering.rs"]
 mod steering;
 #[path = "it/talk.rs"]

@@ -52,7 +52,7 @@ pub use likeness::Likeness;
 pub(crate) use marks::by_handle;
 pub use noted::OfGit;
 pub(crate) use sweep::{orphans, remove_tree};
-pub use walk::{Changes, Entry, What};
+pub use walk::{Changes, Entry, Stands, What};
 
 #[cfg(test)]
 pub(crate) mod tests;

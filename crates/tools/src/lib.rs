@@ -7,6 +7,7 @@ pub mod file;
 pub mod search;
 pub mod shell;
 pub mod talk;
+mod told;
 pub mod web;
 pub mod work;
 

@@ -6,14 +6,12 @@
 pub mod bash;
 pub mod command;
 pub mod exec;
-mod folders;
 pub mod ground;
 mod isolation;
 pub mod job_input;
 pub mod job_list;
 pub mod job_output;
 pub mod job_stop;
-mod kinds;
 mod layered;
 mod of_git;
 mod over;

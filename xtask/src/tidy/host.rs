@@ -40,6 +40,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
         &["tree", "mount"],
         "mounts in the namespace of a command that is about to start, and nowhere else",
     ),
+    ("overlay/walk.rs", &["planned"], "describes a change to be told of; what stands there the permit let be seen"),
     ("overlay/cover.rs", &["mounts_below"], "the system's own public table of mounts"),
     ("git.rs", &["new", "worktree_place", "is_clean"], "names and a look at what is known; the rest takes the permit"),
     (

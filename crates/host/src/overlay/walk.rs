@@ -72,6 +72,34 @@ pub struct Entry {
     pub(super) now: Option<Stamp>,
 }
 
+/// What stands at a path: kind, bytes of content, and permission bits where they are known.
+pub type Stands = (Kind, u64, Option<u32>);
+
+impl Entry {
+    /// What would be other at a path where `was` is to become `is`: to be told of, with nothing looked at for applying it.
+    pub fn planned(path: &Path, was: Option<Stands>, is: Option<Stands>) -> Entry {
+        let what = match (was, is) {
+            (None, _) => What::Created,
+            (_, None) => What::Deleted,
+            _ => What::Changed,
+        };
+        Entry {
+            path: path.to_path_buf(),
+            what,
+            kind: is.or(was).map_or(Kind::File, |(kind, ..)| kind),
+            was: was.map(|(kind, ..)| kind),
+            bytes: is.map_or(0, |(_, bytes, _)| bytes),
+            was_bytes: was.map_or(0, |(_, bytes, _)| bytes),
+            mode: is.and_then(|(.., mode)| mode),
+            was_mode: was.and_then(|(.., mode)| mode),
+            was_special: false,
+            was_linked: false,
+            stamp: None,
+            now: None,
+        }
+    }
+}
+
 /// All that a layer would change. It lives as long as its layer.
 #[derive(Debug)]
 pub struct Changes<'l> {

@@ -5,9 +5,11 @@ use nika_contract::{Cx, Dress, Kind, ToolError};
 use nika_edit::{Limits, unified};
 use nika_guard::Place;
 use nika_host::fs::{Change, Expect, Ledger, Shown, Workspace};
+use nika_host::overlay::{Entry, Stands};
 
 use super::seen::MAX_BYTES;
 use super::shown;
+use crate::told::kinds;
 
 /// See the module's page.
 #[derive(Debug)]
@@ -85,6 +87,24 @@ impl Slot {
         self.before() != self.now.as_deref() || rights
     }
 
+    /// How it would change: what a diff does not say, and the lines.
+    fn told(&self, limits: &Limits) -> String {
+        if !self.differs() {
+            return String::new();
+        }
+        let (before, name) = (self.before(), self.place.shown());
+        let size = |bytes: &[u8]| bytes.len() as u64;
+        let was: Option<Stands> = match &self.origin {
+            Expect::Absent => None,
+            Expect::Is { bytes, kind, .. } => Some((*kind, size(bytes), self.own_mode())),
+        };
+        let is: Option<Stands> = self.now.as_deref().map(|now| (self.kind, size(now), self.mode.or(self.own_mode())));
+        let of_file = |stands: Option<Stands>| stands.is_some_and(|(kind, ..)| kind == Kind::File);
+        let head = kinds::line(&name, &Entry::planned(&self.place.path, was, is), before, self.now.as_deref());
+        let (old, new) = (before.filter(|_| of_file(was)), self.now.as_deref().filter(|_| of_file(is)));
+        head + &unified(old, new, &name, limits)
+    }
+
     /// What to commit.
     pub fn change(&self) -> Change {
         Change::restore(
@@ -107,7 +127,7 @@ pub(super) fn diff<'a>(slots: impl IntoIterator<Item = &'a Slot>, max_lines: usi
     let one = |(at, slot): (usize, &&Slot)| match moves.iter().find(|(from, to)| *from == at || *to == at) {
         Some((from, _)) if *from == at => String::new(),
         Some((from, _)) => renamed(slots[*from], slot),
-        None => unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &limits),
+        None => slot.told(&limits),
     };
     slots.iter().enumerate().map(one).collect()
 }

@@ -20,9 +20,10 @@ use serde_json::Value;
 use super::names::{Names, was_linked};
 use super::seen::retried;
 use super::slot::{Slot, diff};
-use super::unmake::{Unmaker, dir_goes};
+use super::unmake::Unmaker;
 use super::withstood::{Side, changed_after, not_shown, rights};
 use crate::lenient;
+use crate::told::deleted_directory;
 
 /// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
 /// Refused, with the diff, where the same text was changed again since.
@@ -114,7 +115,8 @@ impl Tool for Undo {
         let session = cx.session.is_lasting().then(|| cx.session.id());
         let calls = self.calls(params, session)?;
         if by_command(&calls) {
-            return self.unmaker(cx, &calls).show().map(|unmade| Some(unmade.diff));
+            let unmade = self.unmaker(cx, &calls).show()?;
+            return Ok(Some(said(&calls, &unmade.paths, (&unmade.diff, &unmade.names), true)));
         }
         let slots = self.play(cx, &calls)?;
         Ok(Some(shown(cx, &slots) + &said_of_dirs(&self.dirs(cx, &calls, &slots)?.go)))
@@ -352,7 +354,7 @@ fn shown(cx: &Cx<'_>, slots: &BTreeMap<PathBuf, Slot>) -> String {
 
 /// What the lines of a diff do not tell: the directories that go.
 fn said_of_dirs(dirs: &[Place]) -> String {
-    dirs.iter().map(dir_goes).collect()
+    dirs.iter().map(|dir| deleted_directory(&dir.shown())).collect()
 }
 
 fn answer(cx: &Cx<'_>, calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dirs: &Dirs, dry_run: bool) -> Output {
@@ -379,17 +381,22 @@ fn names(calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>) -> Names {
     names
 }
 
-fn told(calls: &[CallChanges], paths: Vec<String>, (diff, names): (String, &Names), dry_run: bool) -> Output {
-    let result = TakenBack { dry_run, calls: calls.iter().map(|call| call.call.clone()).collect(), paths };
+/// How many paths, what a diff does not say, and the diff.
+fn said(calls: &[CallChanges], paths: &[String], (diff, names): (&str, &Names), dry_run: bool) -> String {
     let verb = if dry_run { "Would take back" } else { "Took back" };
     let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
-    let paths = match result.paths.len() {
+    let paths = match paths.len() {
         0 if names.any_stays() => "0 paths; the next `undo` goes on from there".to_owned(),
         0 => "0 paths, as each is as it was before; the next `undo` goes on from there".to_owned(),
         1 => "1 path".to_owned(),
         count => format!("{count} paths"),
     };
-    let mut output = Output::text(format!("{verb} {}: {paths}.\n{}{diff}", what.join(", "), names.said()))
+    format!("{verb} {}: {paths}.\n{}{diff}", what.join(", "), names.said())
+}
+
+fn told(calls: &[CallChanges], paths: Vec<String>, (diff, names): (String, &Names), dry_run: bool) -> Output {
+    let result = TakenBack { dry_run, calls: calls.iter().map(|call| call.call.clone()).collect(), paths };
+    let mut output = Output::text(said(calls, &result.paths, (&diff, names), dry_run))
         .with_fact("dry_run", dry_run)
         .with_fact(if dry_run { "would_undo" } else { "undone" }, result.calls.clone())
         .with_fact("paths", result.paths.clone())

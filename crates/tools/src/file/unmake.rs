@@ -7,23 +7,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Before, Cx, Dress, Kind, Known, ToolError, code};
-use nika_edit::{Limits, merge3, unified};
+use nika_edit::merge3;
 use nika_guard::Place;
-use nika_host::fs::{AsOwner, FileNow, Glance, Ledger, Locked, NotMade, Seen, Shown, Workspace, sha256};
+use nika_host::fs::{AsOwner, Expect, FileNow, Glance, Ledger, Locked, NotMade, Seen, Shown, Workspace, sha256};
 use nika_host::git::index_sum;
-use nika_host::overlay::Changes;
+use nika_host::overlay::{Changes, Entry, Stands, What};
 use nika_store::{CallChanges, Change, Checkpoints, Hash};
 
 use super::layered;
 use super::names::{Names, was_linked};
 use super::seen::MAX_BYTES;
 use super::withstood::{Side, changed_after, gone_since, not_shown, rights};
+use crate::told::{self, Sides, Telling, is_noted, is_of_git};
 
-/// Paths whose diff is shown; of the others the name is.
-const SHOWN_PATHS: usize = 50;
-/// Lines of diff that are shown of one path.
-const SHOWN_LINES: usize = 200;
-/// The largest content that is shown or merged, in bytes.
+/// The largest content that is merged, or shown where that cannot be, in bytes.
 const SHOWN_BYTES: u64 = 1 << 20;
 
 /// The largest index that is looked into. 512 MiB, some five million files.
@@ -107,33 +104,52 @@ fn by_path(calls: &[CallChanges]) -> HashMap<&Path, Vec<Made<'_>>> {
     all
 }
 
-/// What lines of a diff do not tell: that permission bits go back.
-fn other_rights(place: &Place, standing: &State, state: &State) -> Option<String> {
-    let (now, back) = (standing.mode()?, state.mode()?);
-    (now != back && !is_link(standing) && !is_link(state))
-        .then(|| format!("Mode of {}: {now:o} → {back:o}\n", place.shown()))
-}
-
-/// What lines of a diff do not tell either: that a directory goes.
-pub(super) fn dir_goes(place: &Place) -> String {
-    format!("Directory {}/ goes\n", place.shown())
-}
-
-/// That one goes, or comes.
-fn other_dirs(place: &Place, standing: &State, state: &State) -> Option<String> {
-    match (is_dir(standing), is_dir(state)) {
-        (true, false) => Some(dir_goes(place)),
-        (false, true) => Some(format!("Directory {}/ comes back\n", place.shown())),
-        _ => None,
-    }
-}
-
 fn is_dir(state: &State) -> bool {
     matches!(state, State::Disk { kind: Kind::Directory, .. } | State::Stored { kind: Kind::Directory, .. })
 }
 
-fn is_link(state: &State) -> bool {
-    matches!(state, State::Disk { kind: Kind::Link, .. } | State::Stored { kind: Kind::Link, .. })
+/// What stands at the paths of a plan, and what it would have there.
+struct Planned<'a> {
+    unmaker: &'a Unmaker<'a>,
+    plan: &'a BTreeMap<PathBuf, State>,
+}
+
+impl Sides for Planned<'_> {
+    fn before(&self, entry: &Entry, most_bytes: u64) -> Option<Vec<u8>> {
+        let (files, cx) = (self.unmaker.files, self.unmaker.cx);
+        if self.withheld(entry).is_some() {
+            return None;
+        }
+        let place = files.place(entry.path.clone());
+        match entry.was? {
+            Kind::Directory => None,
+            Kind::File => AsOwner(files).read_file(cx.permit, &place, most_bytes).ok().map(|now| now.bytes),
+            Kind::Link => match files.look(cx.permit, &place, most_bytes).ok()?? {
+                Expect::Is { bytes, kind: Kind::Link, .. } => Some(bytes),
+                _ => None,
+            },
+        }
+    }
+
+    fn after(&self, entry: &Entry, most_bytes: u64) -> Option<Vec<u8>> {
+        if self.withheld(entry).is_some() {
+            return None;
+        }
+        match self.plan.get(&entry.path)? {
+            State::Stored { hash, .. } => {
+                let objects = self.unmaker.checkpoints.objects();
+                let fits = objects.size(hash).is_ok_and(|size| size <= most_bytes);
+                fits.then(|| objects.get(hash).ok()).flatten()
+            }
+            State::Merged { bytes, .. } => Some(bytes.clone()),
+            State::Nothing | State::Disk { .. } => None,
+        }
+    }
+
+    fn withheld(&self, entry: &Entry) -> Option<String> {
+        let withholds = self.unmaker.cx.permit.withholds(&entry.path);
+        withholds.then(|| not_shown(&self.unmaker.files.place(entry.path.clone())))
+    }
 }
 
 impl Unmaker<'_> {
@@ -460,11 +476,11 @@ impl Unmaker<'_> {
         }
     }
 
-    /// The paths that would change, and how the first of them would.
+    /// The paths that would change, and how.
     fn unmade(&self, plan: &BTreeMap<PathBuf, State>) -> Result<Unmade, ToolError> {
         let mut unmade = Unmade::default();
-        let limits = Limits { max_lines: SHOWN_LINES, ..Limits::default() };
         let gone = self.gone(plan)?;
+        let mut entries = Vec::new();
         for (path, state) in plan {
             let place = self.files.place(path.clone());
             let standing = self.standing(&place)?;
@@ -475,8 +491,9 @@ impl Unmaker<'_> {
                 unmade.names.stays(&place.shown());
                 continue;
             }
-            let stands = self.owned().glance(self.cx.permit, &place)?.filter(|it| it.kind == Some(Kind::File));
-            let stands = stands.map(|it| (it.numbers, it.links));
+            let glance = self.owned().glance(self.cx.permit, &place)?;
+            entries.push(self.entry(path, glance, state));
+            let stands = glance.filter(|it| it.kind == Some(Kind::File)).map(|it| (it.numbers, it.links));
             match state {
                 State::Stored { kind: Kind::File, .. } | State::Merged { .. } => {
                     unmade.names.replaced(place.shown().into_owned(), stands, was_linked(self.calls, path));
@@ -484,19 +501,50 @@ impl Unmaker<'_> {
                 State::Nothing => unmade.names.removed(stands),
                 State::Stored { .. } | State::Disk { .. } => {}
             }
-            if unmade.paths.len() < SHOWN_PATHS && self.cx.permit.withholds(&place.path) {
-                unmade.diff.push_str(&not_shown(&place));
-            } else if unmade.paths.len() < SHOWN_PATHS {
-                let (old, new) = (self.content(&place, &standing), self.content(&place, state));
-                unmade.diff.push_str(&unified(old.as_deref(), new.as_deref(), &place.shown(), &limits));
-            }
-            if unmade.paths.len() < SHOWN_PATHS {
-                unmade.diff.extend(other_dirs(&place, &standing, state));
-                unmade.diff.extend(other_rights(&place, &standing, state));
-            }
             unmade.paths.push(place.shown().into_owned());
         }
+        unmade.diff = self.diff(plan, &entries);
         Ok(unmade)
+    }
+
+    /// A path of the plan, as it is told of.
+    fn entry(&self, path: &Path, glance: Option<Glance>, state: &State) -> Entry {
+        let size = |kind, size| if kind == Kind::Directory { 0 } else { size };
+        let was: Option<Stands> = glance.and_then(|it| Some((it.kind?, size(it.kind?, it.size), Some(it.mode))));
+        let is: Option<Stands> = match state {
+            State::Nothing => None,
+            State::Disk { kind, mode } => Some((*kind, was.map_or(0, |(_, bytes, _)| bytes), Some(*mode))),
+            State::Stored { kind, hash, mode, .. } => {
+                Some((*kind, self.checkpoints.objects().size(hash).unwrap_or_default(), *mode))
+            }
+            State::Merged { bytes, mode } => Some((Kind::File, bytes.len() as u64, *mode)),
+        };
+        let mut entry = Entry::planned(path, was, is);
+        if let State::Disk { .. } = state {
+            entry.what = What::Mode;
+        }
+        entry
+    }
+
+    /// How the paths would change. Of a repository, what git runs or is led by is shown as other files are.
+    fn diff(&self, plan: &BTreeMap<PathBuf, State>, entries: &[Entry]) -> String {
+        let whole = entries.iter().filter(|entry| entry.path.ends_with(".git") && entry.what != What::Changed);
+        let whole: HashSet<&Path> = whole.map(|entry| entry.path.as_path()).collect();
+        let is_in_whole = |path: &Path| path.ancestors().any(|above| whole.contains(above));
+        let hides = |path: &Path| is_noted(path) || is_of_git(path) && is_in_whole(path);
+        let sides = Planned { unmaker: self, plan };
+        let mut diff = told::diff(&[Telling {
+            files: self.files,
+            entries: entries.iter().collect(),
+            sides: &sides,
+            hides: &hides,
+        }]);
+        match entries.iter().filter(|entry| is_noted(&entry.path) && !is_in_whole(&entry.path)).count() {
+            0 => {}
+            1 => diff.push_str("1 path of git's own, not shown\n"),
+            many => diff.push_str(&format!("{many} paths of git's own, not shown\n")),
+        }
+        diff
     }
 
     /// Where nothing shall stand. A directory in which something else came to lie stays.

@@ -3,33 +3,21 @@
 //! What becomes of a layer: [`super::settling`]. Where none can be had, the command runs on the bare roots and is recorded
 //! ([`super::recorded`]).
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Code, Cx, Kind, ToolError, code};
-use nika_edit::{BINARY_FILES, Limits, NEW_DIRECTORY, unified};
+use nika_contract::{Code, Cx, ToolError, code};
 use nika_guard::classify;
 use nika_guard::profile::{Access, Profile};
 use nika_host::fs::Workspace;
 use nika_host::overlay::{Changes, Entry, Layer, OfGit, What, mounts_below, of_another_group};
 
-use super::folders::{self, Binary, Shown, folded, gathered};
 use super::ground::Ground;
-use super::kinds;
 use super::of_git::about_behind;
+use crate::told::{Sides, Telling, is_of_git, sizes};
 
-/// Paths whose diff is shown; the others are counted.
-const SHOWN_PATHS: usize = 50;
-/// Paths that are looked at for it: of what is no text, only the number is shown.
-const LOOKED_AT: usize = 2_000;
-/// Bytes that are read for it: less than half a second, before somebody is asked.
-const LOOKED_AT_BYTES: u64 = 64 << 20;
-/// Lines of diff in all: some 20 KB, which a result can carry.
-const SHOWN_LINES: usize = 500;
-/// The largest content that is shown, in bytes.
-const SHOWN_BYTES: u64 = 1 << 20;
 /// Names of left-out paths in a result.
 pub(super) const SHOWN_NAMES: usize = 10;
+
 /// What a command changed, for its result.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
@@ -155,132 +143,50 @@ pub(super) fn told<'a>(changes: &'a Changes<'_>) -> impl Iterator<Item = &'a Ent
 /// What the layers change, in numbers and as a diff.
 pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Settled {
     let mut settled = Settled::default();
-    let (mut shown, mut looked_at, mut bytes, mut lines, mut unshown) = (0, 0, 0, SHOWN_LINES, 0);
-    let mut binary = Vec::new();
-    for changes in all {
-        for entry in told(changes) {
-            match entry.what {
-                What::Created => settled.created += 1,
-                What::Deleted => settled.deleted += 1,
-                _ => settled.changed += 1,
-            }
-        }
-        // What git keeps for itself is not shown; that there is a repository now is.
-        let made = told(changes).filter(|entry| entry.was.is_none() && entry.path.ends_with(".git"));
-        for entry in made.take(SHOWN_PATHS) {
-            settled.diff.push_str(&format!("New repository {}\n", ground.files.shown(&entry.path)));
-            lines = lines.saturating_sub(1);
-        }
-        let filled: HashSet<&Path> = told(changes).filter_map(|entry| entry.path.parent()).collect();
-        for one in folded(told(changes).filter(|entry| !is_of_git(&entry.path))) {
-            let head = |entry: &Entry| match directory(&ground.files.shown(&entry.path), entry, &filled) {
-                Some(line) => line,
-                None => head(ground, cx, changes, entry),
-            };
-            // What is told of below it names it.
-            if matches!(one, Shown::Path(entry) if entry.kind == Kind::Directory && head(entry).is_empty()) {
-                continue;
-            }
-            if shown == SHOWN_PATHS || looked_at == LOOKED_AT || bytes > LOOKED_AT_BYTES || lines == 0 {
-                unshown += 1;
-                continue;
-            }
-            looked_at += 1;
-            let said = match one {
-                Shown::Folder(path, filled) => folders::line(&ground.files.shown(path), &filled),
-                Shown::Path(entry) => {
-                    bytes += if is_readable(entry) { entry.bytes + entry.was_bytes } else { 0 };
-                    let head = head(entry);
-                    let body = piece(ground, cx, changes, entry, &head, lines);
-                    let (of_text, rights) = (!body.starts_with(BINARY_FILES), !head.is_empty());
-                    let line = head + &body;
-                    if !of_text {
-                        binary.push(Binary { name: ground.files.shown(&entry.path), what: entry.what, rights, line });
-                        continue;
-                    }
-                    line
-                }
-            };
-            shown += 1;
-            lines = lines.saturating_sub(said.lines().count());
-            settled.diff.push_str(&said);
+    for entry in all.iter().flat_map(told) {
+        match entry.what {
+            What::Created => settled.created += 1,
+            What::Deleted => settled.deleted += 1,
+            _ => settled.changed += 1,
         }
     }
-    let (said, left_out) = gathered(binary, SHOWN_PATHS);
-    settled.diff.push_str(&said);
-    unshown += left_out;
-    match unshown {
-        0 => {}
-        1 => settled.diff.push_str("… 1 path more, not shown\n"),
-        many => settled.diff.push_str(&format!("… {many} paths more, not shown\n")),
-    }
+    let layers: Vec<InLayer<'_>> = all.iter().map(|changes| InLayer { ground, cx, changes }).collect();
+    let tellings: Vec<Telling<'_>> = layers.iter().map(InLayer::telling).collect();
+    settled.diff = crate::told::diff(&tellings);
     settled
 }
 
 /// The diff of `paths` alone.
 pub(super) fn diff_of(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>], paths: &[PathBuf]) -> String {
-    let (mut diff, mut lines) = (String::new(), SHOWN_LINES);
-    for changes in all {
-        for entry in told(changes).filter(|entry| paths.contains(&entry.path)).take(SHOWN_PATHS) {
-            let head = head(ground, cx, changes, entry);
-            let said = format!("{head}{}", piece(ground, cx, changes, entry, &head, lines));
-            lines = lines.saturating_sub(said.lines().count());
-            diff.push_str(&said);
-        }
-    }
-    diff
+    let layers: Vec<InLayer<'_>> = all.iter().map(|changes| InLayer { ground, cx, changes }).collect();
+    let tellings: Vec<Telling<'_>> = layers.iter().map(InLayer::telling).collect();
+    crate::told::diff_of(&tellings, paths)
 }
 
-/// The line of a directory that is all there is to say.
-fn directory(name: &str, entry: &Entry, filled: &HashSet<&Path>) -> Option<String> {
-    let is_bare = entry.kind == Kind::Directory && !filled.contains(entry.path.as_path());
-    let made = entry.was.is_none() && entry.what == What::Created;
-    match entry.what {
-        _ if !is_bare => None,
-        _ if made => Some(format!("{NEW_DIRECTORY}{name}/\n")),
-        What::Deleted => Some(format!("Deleted directory {name}/\n")),
-        _ => None,
+/// A layer beside the root that it covers.
+struct InLayer<'a> {
+    ground: &'a Ground,
+    cx: &'a Cx<'a>,
+    changes: &'a Changes<'a>,
+}
+
+impl InLayer<'_> {
+    fn telling(&self) -> Telling<'_> {
+        Telling { files: &self.ground.files, entries: told(self.changes).collect(), sides: self, hides: &is_of_git }
     }
 }
 
-/// What is said of one path before its lines.
-fn head(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry) -> String {
-    let before = (entry.was == Some(Kind::Link)).then(|| changes.before(cx.permit, entry, SHOWN_BYTES)).flatten();
-    let after = (entry.kind == Kind::Link).then(|| changes.after(cx.permit, entry, SHOWN_BYTES)).flatten();
-    kinds::line(&ground.files.shown(&entry.path), entry, before.as_deref(), after.as_deref())
-}
-
-/// What a diff says of one path after `head`, in no more than `lines`.
-fn piece(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry, head: &str, lines: usize) -> String {
-    let name = ground.files.shown(&entry.path);
-    let of_file = |kind: Option<Kind>| kind == Some(Kind::File);
-    let (was, is) = (of_file(entry.was) && !entry.was_special, of_file(Some(entry.kind)));
-    if entry.what == What::Mode || !(was || is) {
-        return String::new();
+impl Sides for InLayer<'_> {
+    fn before(&self, entry: &Entry, most_bytes: u64) -> Option<Vec<u8>> {
+        self.changes.before(self.cx.permit, entry, most_bytes)
     }
-    let sizes = || format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes);
-    if !is_readable(entry) {
-        return sizes();
-    }
-    let was = was.then(|| changes.before(cx.permit, entry, SHOWN_BYTES)).flatten();
-    let now = is.then(|| changes.after(cx.permit, entry, SHOWN_BYTES)).flatten();
-    let limits = Limits { max_lines: lines, ..Limits::default() };
-    let diff = unified(was.as_deref(), now.as_deref(), &name, &limits);
-    match diff.is_empty() && head.is_empty() {
-        true if was.is_some() && was == now => format!("{name}: the same content, with other attributes\n"),
-        true => sizes(),
-        false => diff,
-    }
-}
 
-/// Whether what stands there is read to be shown.
-fn is_readable(entry: &Entry) -> bool {
-    entry.what != What::Mode
-        && entry.bytes.max(entry.was_bytes) <= SHOWN_BYTES
-        && classify(&entry.path).secret.is_none()
-}
+    fn after(&self, entry: &Entry, most_bytes: u64) -> Option<Vec<u8>> {
+        self.changes.after(self.cx.permit, entry, most_bytes)
+    }
 
-/// What git keeps for itself says nothing to a reader.
-pub(super) fn is_of_git(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str() == ".git")
+    fn withheld(&self, entry: &Entry) -> Option<String> {
+        let is_secret = classify(&entry.path).secret.is_some();
+        is_secret.then(|| sizes(&self.ground.files.shown(&entry.path), entry))
+    }
 }

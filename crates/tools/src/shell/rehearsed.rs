@@ -24,12 +24,12 @@ use serde_json::Value;
 
 use super::bash::closed_repository;
 use super::command::Command;
-use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
 use super::of_git::{of_git, runs_git, said_to_stay};
 use super::report;
 use super::{scratch, settling};
+use crate::told::{folders, is_of_git};
 
 /// How long a question waits for it. What takes longer is rather asked about first.
 const AT_MOST: Duration = Duration::from_secs(20);
@@ -275,8 +275,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
 fn changes(ground: &Ground, settled: &Settled, all: &[Changes<'_>], left_out: &HeldBack, brings: &[PathBuf]) -> String {
     let Some(counts) = settled.counts() else { return "It would change nothing.".to_owned() };
     // Of ten names that a commit changes, the one that a person knows would be the last.
-    let (of_git, own): (Vec<_>, Vec<_>) =
-        all.iter().flat_map(layered::told).partition(|entry| layered::is_of_git(&entry.path));
+    let (of_git, own): (Vec<_>, Vec<_>) = all.iter().flat_map(layered::told).partition(|entry| is_of_git(&entry.path));
     let own = folders::folded(own);
     let own = (!own.is_empty()).then(|| folders::names(&own, layered::SHOWN_NAMES, |path| ground.files.shown(path)));
     let of_git = (!of_git.is_empty()).then(|| format!("{} of git's own", of_git.len()));

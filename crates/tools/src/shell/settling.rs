@@ -20,10 +20,11 @@ use nika_host::fs::{Locked, NotMade};
 use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, Likeness, NotApplied, OfGit};
 
 use super::ground::{Ground, unguessable};
-use super::layered::{SHOWN_NAMES, Settled, beside, describe, diff_of, is_of_git, listed};
+use super::layered::{SHOWN_NAMES, Settled, beside, describe, diff_of, listed};
 use super::of_git::{of_git, runs_git, said_to_stay};
 use super::recorded::PARTED;
 use crate::file::seen::retried;
+use crate::told::{is_noted, is_of_git};
 
 /// How often what cannot be applied is set apart and the rest is tried again.
 const ROUNDS: usize = 6;
@@ -339,13 +340,6 @@ fn brought(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>], paths: &[PathBuf])
 /// Whether a yes to a call is to what it leaves there.
 fn counts(cx: &Cx<'_>, path: &Path) -> bool {
     !is_noted(path) && cx.permit.names_write(path)
-}
-
-/// Whether git notes there what it did and when, which is something else every time.
-fn is_noted(path: &Path) -> bool {
-    const CODE: &[&str] = &["hooks", "config", "config.worktree", "gitdir", "commondir"];
-    let is_code = path.components().any(|part| CODE.iter().any(|name| part.as_os_str() == *name));
-    is_of_git(path) && !is_code
 }
 
 /// Whether git keeps there what was committed, staged or checked out, and not what only somebody at work looks at.

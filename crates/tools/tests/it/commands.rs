@@ -191,7 +191,7 @@ fn a_later_change_is_kept_or_shown_and_nothing_taken_back() {
     alike(&snapshot(world.root()), &start, "refused");
     bare(&world, "echo B >b");
     let undone = world.call("undo", json!({"call_id": "c-1"}));
-    undone.says("\nDirectory d/ comes back").says("[stays, as something else lies in it: n/]");
+    undone.says("\n+++ b/d/1\n").says("[stays, as something else lies in it: n/]");
     assert!(!undone.text().contains("+++ b/d\n"), "a directory is no file: {}", undone.text());
     // What came into a new directory since stays there.
     assert_eq!(world.tree(), ["a", "b", "d/", "d/1", "n/", "n/other"]);

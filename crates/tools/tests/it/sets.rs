@@ -162,7 +162,7 @@ fn an_undo_names_the_directories_that_go_and_a_dry_one_undoes_nothing_in_the_jou
             called.text().lines().filter(|line| line.contains("irectory")).map(String::from).collect();
         (dirs, called.ok().structured.as_ref().map(|data| data["paths"].clone()))
     };
-    let dirs = ["deep/er/", "kept/new/", "deep/"].map(|dir| format!("Directory {dir} goes")).to_vec();
+    let dirs = ["deep/er/", "kept/new/", "deep/"].map(|dir| format!("Deleted directory {dir}")).to_vec();
     let paths = json!(["deep/er/x", "kept/new/x", "stays/x", "kept/new", "deep/er", "deep"]);
     let there = world.tree();
     let (mut dry, dry_paths) = said(world.call("undo", json!({"dry_run": true})));

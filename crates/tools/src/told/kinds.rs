@@ -16,7 +16,7 @@ use nika_host::overlay::{Entry, What};
 const SAID: u32 = 0o7113;
 
 /// A line of its own, or nothing. `before` and `after` are where links lead.
-pub(super) fn line(name: &str, entry: &Entry, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
+pub(crate) fn line(name: &str, entry: &Entry, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
     let is = (entry.what != What::Deleted).then_some(entry.kind);
     let is_same = entry.was == is && !entry.was_special;
     match (entry.was, is) {

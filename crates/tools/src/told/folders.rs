@@ -1,5 +1,5 @@
-//! Changes as a person reads them: a directory that a command made and filled is one line, as what a build leaves or a
-//! package manager downloads has hundreds of files, and nobody finds the edited one among them.
+//! Changes as a person reads them: a directory that comes, or goes, with all that is in it is one line, as what a build leaves
+//! or a package manager downloads has hundreds of files, and nobody finds the edited one among them.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -12,7 +12,10 @@ use nika_host::overlay::{Entry, What};
 
 use crate::file::list_dir::size;
 
-/// Files of a made directory that are shown one by one. As many as a new module or a small example has.
+/// How the line of a directory begins that is shown as one, as it goes with what is in it.
+pub(crate) const DELETED_DIRECTORY: &str = "Deleted directory ";
+
+/// Files of such a directory that are shown one by one. As many as a new module or a small example has.
 const FILES: usize = 12;
 /// Files of one directory that are no text and have a line each.
 const BINARIES: usize = 3;
@@ -21,31 +24,34 @@ const NAMES: usize = 6;
 
 /// What is shown at one place.
 #[derive(Debug)]
-pub(super) enum Shown<'a> {
+pub(crate) enum Shown<'a> {
     Path(&'a Entry),
-    /// A directory that was not there before.
+    /// A directory that was not there before, or is no more.
     Folder(&'a Path, Filled),
 }
 
-/// What is in a made directory.
+/// What is in it.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Filled {
+pub(crate) struct Filled {
     files: usize,
     bytes: u64,
     links: usize,
     programs: usize,
-    /// Files whose name a deleted one had.
+    /// Files whose name a deleted one had, or of a directory that goes, a new one has.
     moved: usize,
+    goes: bool,
 }
 
 impl Filled {
-    fn add(&mut self, entry: &Entry, gone: &HashSet<&OsStr>) {
+    fn add(&mut self, entry: &Entry, elsewhere: &HashSet<&OsStr>) {
         let name = entry.path.file_name().unwrap_or_default();
+        self.goes = entry.what == What::Deleted;
+        let (bytes, mode) = if self.goes { (entry.was_bytes, entry.was_mode) } else { (entry.bytes, entry.mode) };
         self.files += 1;
-        self.bytes += entry.bytes;
+        self.bytes += bytes;
         self.links += usize::from(entry.kind == Kind::Link);
-        self.programs += usize::from(entry.kind == Kind::File && entry.mode.is_some_and(|mode| mode & 0o111 != 0));
-        self.moved += usize::from(gone.contains(name));
+        self.programs += usize::from(entry.kind == Kind::File && mode.is_some_and(|mode| mode & 0o111 != 0));
+        self.moved += usize::from(elsewhere.contains(name));
     }
 
     /// Of a directory with another name, what is other in it would not be seen.
@@ -54,8 +60,9 @@ impl Filled {
     }
 
     /// `13 new files, 3.4 MB, 1 link, 2 executable`.
-    pub(super) fn said(&self) -> String {
-        let mut said = format!("{} new files, {}", self.files, size(self.bytes));
+    fn said(&self) -> String {
+        let how = if self.goes { "deleted" } else { "new" };
+        let mut said = format!("{} {how} files, {}", self.files, size(self.bytes));
         match self.links {
             0 => {}
             1 => said.push_str(", 1 link"),
@@ -68,14 +75,25 @@ impl Filled {
     }
 }
 
-/// The entries in their order, those of a filled directory as one. What is asked about by its name is shown for itself.
-pub(super) fn folded<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Shown<'a>> {
+/// The entries in their order, those of a filled directory that comes or goes as one. What is asked about by its name is
+/// shown for itself.
+pub(crate) fn folded<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Shown<'a>> {
     let entries: Vec<&Entry> = entries.into_iter().collect();
-    let is_made = |entry: &&&Entry| entry.what == What::Created && entry.kind == Kind::Directory;
-    let made: HashSet<&Path> = entries.iter().filter(is_made).map(|entry| entry.path.as_path()).collect();
-    let gone = entries.iter().filter(|entry| entry.what == What::Deleted);
-    let gone: HashSet<&OsStr> = gone.filter_map(|entry| entry.path.file_name()).collect();
-    let above = |entry: &'a Entry| entry.path.ancestors().filter(|path| made.contains(path)).last();
+    let of = |what: What| entries.iter().filter(move |entry| entry.what == what);
+    let dirs = |what: What| -> HashSet<&Path> {
+        of(what).filter(|entry| entry.kind == Kind::Directory).map(|entry| entry.path.as_path()).collect()
+    };
+    let names = |what: What| -> HashSet<&OsStr> { of(what).filter_map(|entry| entry.path.file_name()).collect() };
+    let (made, gone) = (dirs(What::Created), dirs(What::Deleted));
+    let (new_names, gone_names) = (names(What::Created), names(What::Deleted));
+    let above = |entry: &'a Entry| {
+        let whole = match entry.what {
+            What::Created => &made,
+            What::Deleted => &gone,
+            _ => return None,
+        };
+        entry.path.ancestors().filter(|path| whole.contains(path)).last()
+    };
     let is_told = |entry: &Entry| {
         let class = classify(&entry.path);
         class.asked().is_some() || class.secret.is_some()
@@ -83,7 +101,8 @@ pub(super) fn folded<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Sh
     let mut filled: HashMap<&Path, Filled> = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.kind != Kind::Directory && !is_told(entry)) {
         if let Some(top) = above(entry) {
-            filled.entry(top).or_default().add(entry, &gone);
+            let elsewhere = if entry.what == What::Deleted { &new_names } else { &gone_names };
+            filled.entry(top).or_default().add(entry, elsewhere);
         }
     }
     filled.retain(|_, filled| filled.is_folded());
@@ -105,13 +124,14 @@ pub(super) fn folded<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Sh
     shown
 }
 
-/// The line of a made directory.
-pub(super) fn line(name: &str, filled: &Filled) -> String {
-    format!("{NEW_DIRECTORY}{name}/: {}\n", filled.said())
+/// The line of such a directory.
+pub(crate) fn line(name: &str, filled: &Filled) -> String {
+    let how = if filled.goes { DELETED_DIRECTORY } else { NEW_DIRECTORY };
+    format!("{how}{name}/: {}\n", filled.said())
 }
 
 /// The names of some paths, and how many more there are.
-pub(super) fn names(shown: &[Shown<'_>], most: usize, name: impl Fn(&Path) -> String) -> String {
+pub(crate) fn names(shown: &[Shown<'_>], most: usize, name: impl Fn(&Path) -> String) -> String {
     let one = |shown: &Shown<'_>| match shown {
         Shown::Path(entry) => name(&entry.path),
         Shown::Folder(path, filled) => format!("{}/ ({})", name(path), filled.said()),
@@ -130,7 +150,7 @@ fn listed(names: impl ExactSizeIterator<Item = String>, most: usize) -> String {
 
 /// A changed path that is no text, and its line of a diff.
 #[derive(Debug)]
-pub(super) struct Binary {
+pub(crate) struct Binary {
     pub name: String,
     pub what: What,
     /// Its line says that it is executable, or has another mode.
@@ -140,7 +160,7 @@ pub(super) struct Binary {
 
 /// The lines of what is no text, at most so many, and how many files have none. Where one directory of a root has many
 /// such files it is one line for all, with the names of those that were there before.
-pub(super) fn gathered(binary: Vec<Binary>, most: usize) -> (String, usize) {
+pub(crate) fn gathered(binary: Vec<Binary>, most: usize) -> (String, usize) {
     let mut places: Vec<(String, Vec<Binary>)> = Vec::new();
     for one in binary {
         let top = top(&one.name);
