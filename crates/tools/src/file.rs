@@ -5,7 +5,7 @@ pub mod checkpoints;
 pub mod edit;
 mod layered;
 pub mod list_dir;
-mod names;
+pub(crate) mod names;
 pub mod notebook_edit;
 mod objects;
 pub mod read;

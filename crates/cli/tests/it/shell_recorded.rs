@@ -823,7 +823,7 @@ fn a_pipe_that_goes_and_what_stands_in_keep_no_call_from_being_taken_back() {
             begun.call
         } else {
             let answer = world.json(&["bash", "command=sh tools/job.sh", "--mode", "workspace"]);
-            assert!(text(&answer).contains("neither made nor brought back: pipe, replaced]"), "{answer}");
+            assert!(text(&answer).contains("not brought back by undo: pipe, replaced]"), "{answer}");
             answer["call_id"].as_str().expect("an id").to_owned()
         };
         assert_eq!(world.text("a"), "2\n");

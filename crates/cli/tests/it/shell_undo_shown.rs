@@ -102,3 +102,29 @@ fn of_many_paths_some_are_shown_and_the_rest_is_counted() {
     let said = foretold(&world, &flat);
     assert!(said.contains("60 paths") && said.contains("… 10 paths more, not shown\n"), "{said}");
 }
+
+#[test]
+fn a_fifo_that_is_gone_is_not_said_to_be_as_before() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a", "1\n");
+    let fifo = || {
+        let made = Command::new("mkfifo").arg("ff").current_dir(world.root()).status().expect("mkfifo runs");
+        assert!(made.success());
+    };
+    fifo();
+    let ran = world.json(&["bash", "command=rm ff", "--mode", "workspace"]);
+    let said = text(&ran);
+    assert!(said.contains("[1 path: 1 deleted · undo cannot take it back]"), "{said}");
+    assert!(said.contains("not brought back") && said.contains(": ff]"), "{said}");
+    let back = undo(&world, &ran);
+    back.exits(0).says("0 paths").says("ff");
+    assert!(back.out.contains("not brought back") && !back.out.contains("as it was before"), "{}", back.out);
+    fifo();
+    let ran = world.json(&["bash", "command=rm ff; echo 2 > a", "--mode", "workspace"]);
+    assert!(text(&ran).contains("2 paths: 1 changed, 1 deleted · undo takes back 1 of them]"), "{ran}");
+    let back = undo(&world, &ran);
+    back.exits(0).says("1 path.").says("not brought back");
+    assert_eq!(world.text("a"), "1\n");
+}

@@ -57,10 +57,12 @@ impl Default for Bounds {
 pub struct Applied {
     /// Paths that were changed in any way.
     pub paths: usize,
-    /// What was applied and cannot be taken back: too large to be kept, or a device, FIFO or socket that is gone.
+    /// What was applied and is too large to be kept: then nothing of it can be taken back.
     pub not_kept: Vec<PathBuf>,
-    /// Devices, FIFOs and sockets that the command made, which were left out, or took away, which cannot come back.
+    /// Devices, FIFOs and sockets that the command made, which were left out.
     pub special: Vec<PathBuf>,
+    /// Devices, FIFOs and sockets that it took away, which do not come back when the rest is taken back.
+    pub not_back: Vec<PathBuf>,
     /// Files that had other names, which keep the former content.
     pub parted: Vec<PathBuf>,
     /// Names that went, of files that have or had others: undo makes files of their own of them.
@@ -295,7 +297,7 @@ impl Locked<'_> {
                 match entry.was {
                     None => {}
                     // It has no content that could be kept, and what the command put there can go.
-                    Some(_) if entry.was_special => applied.special.push(entry.path.clone()),
+                    Some(_) if entry.was_special => applied.not_back.push(entry.path.clone()),
                     Some(_) if entry.what == What::Mode && entry.kind == Kind::File => {
                         (more.before, hash) = (Before::Same, after);
                     }

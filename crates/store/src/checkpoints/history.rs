@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Dress, Kind, Known, More};
+use nika_contract::{Before, Dress, Kind, Known, More};
 
 use super::line::{self, Line, Record};
 use crate::hash::Hash;
@@ -57,6 +57,14 @@ pub struct Change {
     pub dress: Option<Dress>,
     /// Whether that was a file with other names.
     pub linked: bool,
+}
+
+impl Change {
+    /// Whether a device, a FIFO or a socket stood there: it had permission bits and no content, and nothing of it was lost.
+    pub fn was_special(&self) -> bool {
+        let is_whole = |more: More| more.known == Known::Whole && more.before == Before::Kept;
+        self.before.is_none() && self.mode.is_some() && self.more.is_some_and(is_whole)
+    }
 }
 
 /// Which calls to look for.

@@ -6,6 +6,9 @@ use std::path::Path;
 
 use nika_store::CallChanges;
 
+/// What is said of those that are gone for good, in the answer of the command that took them away and in that of `undo`.
+pub(crate) const NOT_BACK: &str = "devices, FIFOs and sockets are not brought back by undo";
+
 /// Names that a line has.
 const SHOWN: usize = 10;
 
@@ -20,6 +23,8 @@ pub(super) struct Names {
     removed: Vec<[i64; 4]>,
     /// Directories that stay.
     staying: Vec<String>,
+    /// Devices, FIFOs and sockets that are gone for good.
+    not_back: Vec<String>,
 }
 
 impl Names {
@@ -38,9 +43,14 @@ impl Names {
         self.staying.push(format!("{shown}/"));
     }
 
-    /// Whether one does.
-    pub fn any_stays(&self) -> bool {
-        !self.staying.is_empty()
+    /// A device, FIFO or socket does not come back.
+    pub fn not_back(&mut self, shown: String) {
+        self.not_back.push(shown);
+    }
+
+    /// Whether something is not as it was before.
+    pub fn any_differs(&self) -> bool {
+        !self.staying.is_empty() || !self.not_back.is_empty()
     }
 
     /// What is to be said of them, a line each; nothing, as a rule.
@@ -57,6 +67,7 @@ impl Names {
         line("other names of the same file keep what stands there now", keep)
             + &line("had other names by hard links, and comes back as a file of its own", own)
             + &line("stays, as something else lies in it", self.staying.iter().map(String::as_str).collect())
+            + &line(NOT_BACK, self.not_back.iter().map(String::as_str).collect())
     }
 }
 

@@ -386,7 +386,7 @@ fn said(calls: &[CallChanges], paths: &[String], (diff, names): (&str, &Names), 
     let verb = if dry_run { "Would take back" } else { "Took back" };
     let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
     let paths = match paths.len() {
-        0 if names.any_stays() => "0 paths; the next `undo` goes on from there".to_owned(),
+        0 if names.any_differs() => "0 paths; the next `undo` goes on from there".to_owned(),
         0 => "0 paths, as each is as it was before; the next `undo` goes on from there".to_owned(),
         1 => "1 path".to_owned(),
         count => format!("{count} paths"),

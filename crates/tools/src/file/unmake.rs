@@ -217,6 +217,10 @@ impl Unmaker<'_> {
         for call in self.calls {
             for change in &call.changes {
                 self.cx.check_cancelled()?;
+                // It is gone for good, and whatever stands there now came later.
+                if change.was_special() && change.more.is_some_and(|more| more.left.is_none()) {
+                    continue;
+                }
                 let place = self.files.place(change.path.clone());
                 if place.below_root.is_none() {
                     let message =
@@ -479,6 +483,8 @@ impl Unmaker<'_> {
     /// The paths that would change, and how.
     fn unmade(&self, plan: &BTreeMap<PathBuf, State>) -> Result<Unmade, ToolError> {
         let mut unmade = Unmade::default();
+        let special = self.calls.iter().flat_map(|call| &call.changes).filter(|change| change.was_special());
+        special.for_each(|change| unmade.names.not_back(self.files.shown(&change.path)));
         let gone = self.gone(plan)?;
         let mut entries = Vec::new();
         for (path, state) in plan {

@@ -23,6 +23,7 @@ use super::ground::{Ground, unguessable};
 use super::layered::{SHOWN_NAMES, Settled, beside, describe, diff_of, listed};
 use super::of_git::{of_git, runs_git, said_to_stay};
 use super::recorded::PARTED;
+use crate::file::names::NOT_BACK;
 use crate::file::seen::retried;
 use crate::told::{is_noted, is_of_git};
 
@@ -301,7 +302,8 @@ fn told(ground: &Ground, mut settled: Settled, applied: &Applied) -> Settled {
     settled.lines.extend(line(&settled, applied));
     for (what, paths) in [
         ("not kept for undo", &applied.not_kept),
-        ("devices, FIFOs and sockets are neither made nor brought back", &applied.special),
+        ("devices, FIFOs and sockets are not made", &applied.special),
+        (NOT_BACK, &applied.not_back),
         ("had other names by hard links, which keep the former content", &applied.parted),
         (PARTED, &applied.unnamed),
         ("copies, where hard links were asked for", &applied.copies),
@@ -452,6 +454,10 @@ fn unasked(cx: &Cx<'_>, all: &[Changes<'_>], places: Vec<Place>) -> (Why, Vec<Pl
 }
 
 fn line(settled: &Settled, applied: &Applied) -> Option<String> {
-    let all = if applied.not_kept.is_empty() { "undo takes it back" } else { "undo cannot take it back" };
-    settled.counts().map(|counts| format!("[{counts} · {all}]"))
+    let undo = match (applied.not_kept.len(), settled.paths().saturating_sub(applied.not_back.len())) {
+        (0, _) if applied.not_back.is_empty() => "undo takes it back".to_owned(),
+        (0, rest) if rest > 0 => format!("undo takes back {rest} of them"),
+        _ => "undo cannot take it back".to_owned(),
+    };
+    settled.counts().map(|counts| format!("[{counts} · {undo}]"))
 }

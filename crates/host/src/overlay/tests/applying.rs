@@ -205,7 +205,7 @@ fn what_goes_is_kept_within_bounds() {
     let bounds = Bounds { file_bytes: 2000, call_bytes: 1 << 20, hashed_bytes: 4000 };
     let changes = layer.changes(&world.permit()).unwrap();
     let applied = world.with(|locked, cx| locked.apply(cx, &[changes], &bounds)).unwrap();
-    assert_eq!((applied.not_kept, applied.special), (vec![world.root.join("b")], vec![world.root.join("f")]));
+    assert_eq!((applied.not_kept, applied.not_back), (vec![world.root.join("b")], vec![world.root.join("f")]));
     let kept = world.undo.0.lock().unwrap();
     let line = |name: &str| kept.iter().find(|line| line.path == world.root.join(name)).unwrap();
     assert_eq!(line("a").bytes.as_deref(), Some(&b"small\n"[..]));
