@@ -128,3 +128,16 @@ fn a_fifo_that_is_gone_is_not_said_to_be_as_before() {
     back.exits(0).says("1 path.").says("not brought back");
     assert_eq!(world.text("a"), "1\n");
 }
+
+#[test]
+fn new_empty_files_are_named_where_no_diff_is_read() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("full", "1\n");
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let said = text(&peer.call("nika_bash", json!({"command": "touch a b; touch full; echo 1 > c"})));
+    assert!(said.contains("[3 paths: 3 created · undo takes it back]\n[new and empty: a, b]"), "{said}");
+    peer.end();
+}

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Code, Cx, ToolError, code};
+use nika_contract::{Code, Cx, Kind, ToolError, code};
 use nika_guard::classify;
 use nika_guard::profile::{Access, Profile};
 use nika_host::fs::Workspace;
@@ -13,6 +13,7 @@ use nika_host::overlay::{Changes, Entry, Layer, OfGit, What, mounts_below, of_an
 
 use super::ground::Ground;
 use super::of_git::about_behind;
+use crate::told::folders::{Shown, folded};
 use crate::told::{Sides, Telling, is_of_git, sizes};
 
 /// Names of left-out paths in a result.
@@ -24,6 +25,8 @@ pub(super) struct Settled {
     pub created: usize,
     pub changed: usize,
     pub deleted: usize,
+    /// New files in which nothing is, of which a diff would have no lines.
+    pub empty: Vec<PathBuf>,
     /// Paths that were not applied.
     pub left_out: usize,
     pub diff: String,
@@ -148,6 +151,12 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
             What::Created => settled.created += 1,
             What::Deleted => settled.deleted += 1,
             _ => settled.changed += 1,
+        }
+    }
+    let is_empty = |entry: &&Entry| entry.what == What::Created && entry.kind == Kind::File && entry.bytes == 0;
+    for one in folded(all.iter().flat_map(told).filter(|entry| !is_of_git(&entry.path))) {
+        if let Shown::Path(entry) = one {
+            settled.empty.extend(Some(entry).filter(is_empty).map(|entry| entry.path.clone()));
         }
     }
     let layers: Vec<InLayer<'_>> = all.iter().map(|changes| InLayer { ground, cx, changes }).collect();

@@ -300,6 +300,7 @@ impl<'a> Settling<'a> {
 /// What was applied, with what is to be said of it.
 fn told(ground: &Ground, mut settled: Settled, applied: &Applied) -> Settled {
     settled.lines.extend(line(&settled, applied));
+    settled.lines.extend(beside(ground, "new and empty", &settled.empty));
     for (what, paths) in [
         ("not kept for undo", &applied.not_kept),
         ("devices, FIFOs and sockets are not made", &applied.special),
