@@ -37,7 +37,7 @@ mod tests;
 use std::path::PathBuf;
 
 use nika_guard::manifest::Messages;
-use nika_guard::{Budgets, Hook, Layer, Mode, Policy, Stance};
+use nika_guard::{Budgets, Hook, Layer, LayeredRule, Mode, Policy, Stance};
 use nika_host::fs::Fsync;
 use serde_json::{Value, json};
 
@@ -107,6 +107,8 @@ pub struct Effective {
     pub stance: Stance,
     /// Every rule in force.
     pub policy: Policy,
+    /// Rules that are written down and not in force, as nobody trusts who brought them.
+    pub idle_rules: Vec<LayeredRule>,
     /// How far a write of a workspace file goes.
     pub fsync: Fsync,
     /// Whether the journal is synced to the disk with every line.
@@ -179,6 +181,7 @@ impl Default for Effective {
         Effective {
             stance: Stance::from(Mode::Ask),
             policy: Policy::default(),
+            idle_rules: Vec::new(),
             fsync: Fsync::default(),
             journal_each_call: false,
             max_output_chars: Vec::new(),
@@ -249,7 +252,7 @@ pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
     layers.push(flags::layer(&sources.command_line, home)?);
     hooks::check(&layers, &sources.project_dir)?;
     if !sources.keeps_misfits {
-        rules::check(&layers)?;
+        rules::check(&layers, home)?;
     }
 
     let said: Vec<(&str, &[u8])> = seen.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();

@@ -194,9 +194,10 @@ impl Rule {
         Ok(Rule { text: text.to_owned(), subject, examples: Examples::default() })
     }
 
-    /// This rule with examples, which it stands: paths, commands, hosts or names of its own kind.
-    pub fn with_examples(mut self, kind: RuleKind, examples: Examples) -> Result<Rule, RuleError> {
-        self.check_examples(kind, &examples)?;
+    /// This rule with examples, which it stands: paths, commands, hosts or names of its own kind. `home` anchors `~/`
+    /// in paths.
+    pub fn with_examples(mut self, kind: RuleKind, examples: Examples, home: Option<&str>) -> Result<Rule, RuleError> {
+        self.check_examples(kind, &examples, home)?;
         self.examples = examples;
         Ok(self)
     }
@@ -259,10 +260,10 @@ impl Rule {
         Rule { text: format!("tool({glob})"), subject: Subject::Tool(matcher), examples: Examples::default() }
     }
 
-    fn check_examples(&self, kind: RuleKind, examples: &Examples) -> Result<(), RuleError> {
+    fn check_examples(&self, kind: RuleKind, examples: &Examples, home: Option<&str>) -> Result<(), RuleError> {
         let lists = [(true, "match", &examples.matches), (false, "not_match", &examples.not_matches)];
         for (should, expected, list) in lists {
-            if let Some(example) = list.iter().find(|example| self.decides(kind, example) != should) {
+            if let Some(example) = list.iter().find(|example| self.decides(kind, example, home) != should) {
                 let (rule, example) = (self.text.clone(), example.clone());
                 let found = if should { "does not match" } else { "matches" };
                 return Err(RuleError::Example { rule, example, expected, found });
@@ -272,10 +273,12 @@ impl Rule {
     }
 
     /// Whether this rule, as one of that kind, decides on an example that is written as its subject is: held against it
-    /// as against a call, so a command is read as bash reads it.
-    pub fn decides(&self, kind: RuleKind, example: &str) -> bool {
-        let path: &Path = &bash::normal(Path::new(example));
-        let place = || match example.starts_with('/') {
+    /// as against a call, so a command is read as bash reads it. A path begins at `home` as a pattern does.
+    pub fn decides(&self, kind: RuleKind, example: &str, home: Option<&str>) -> bool {
+        let at_home = home.zip(example.strip_prefix("~/")).map(|(home, below)| Path::new(home).join(below));
+        let written = at_home.as_deref().unwrap_or(Path::new(example));
+        let path: &Path = &bash::normal(written);
+        let place = || match written.is_absolute() {
             true => Place::outside(path),
             false => Place::inside("/", path.strip_prefix("/").unwrap_or(path)),
         };
@@ -773,7 +776,8 @@ mod tests {
     fn examples_are_held_against_a_rule_as_calls_are() {
         let fits = |kind, text: &str, matches: &[&str], not_matches: &[&str]| {
             let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-            rule(text).with_examples(kind, Examples { matches: list(matches), not_matches: list(not_matches) }).is_ok()
+            let examples = Examples { matches: list(matches), not_matches: list(not_matches) };
+            rule(text).with_examples(kind, examples, Some("/home/dev")).is_ok()
         };
         let (allow, deny) = (RuleKind::Allow, RuleKind::Deny);
         assert!(fits(deny, "exec(git push*)", &["git push origin main"], &["git status"]));
@@ -782,6 +786,7 @@ mod tests {
         assert!(fits(deny, "exec(git push*)", &["cd a && git  push 'origin'", "env A=1 git push"], &["echo git push"]));
         assert!(fits(allow, "exec(git push*)", &["git push 'a b'"], &["git push && rm -rf x", "$(git push)"]));
         assert!(fits(deny, "read(**/.env)", &["a/.env", "./a/../.env"], &["a/env"]));
+        assert!(fits(deny, "read(~/private/**)", &["~/private/x", "/home/dev/private/x"], &["private/x", "~/x"]));
         assert!(fits(allow, "write(*.rs)", &["a/x.rs"], &["/etc/x.rs"]));
         assert!(fits(deny, "write(*.rs)", &["a/x.rs", "/etc/x.rs"], &["a/x"]));
         assert!(fits(deny, "net(*.example.com)", &["a.example.com"], &["example.org"]));

@@ -55,10 +55,10 @@ fn rule(node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
 }
 
 /// Refuses a rule that does not stand its own examples.
-pub(super) fn check(layers: &[Brought]) -> Result<(), ConfigError> {
+pub(super) fn check(layers: &[Brought], home: Option<&str>) -> Result<(), ConfigError> {
     for said in layers.iter().flat_map(|layer| &layer.said) {
         let Change::Rule(kind, rule) = &said.change else { continue };
-        let stands = rule.clone().with_examples(*kind, rule.examples.clone());
+        let stands = rule.clone().with_examples(*kind, rule.examples.clone(), home);
         stands.map_err(|error| ConfigError::Rule { at: said.place(), what: error.to_string() })?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use nika_guard::manifest::Messages;
 use nika_guard::web::Listed;
-use nika_guard::{Configured, Hook, LayeredRule, Limit, Policy};
+use nika_guard::{Configured, Hook, LayeredRule, Limit, Policy, Rule};
 
 use super::change::Change;
 use super::flags::Asked;
@@ -36,14 +36,16 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
                 let why = held_back.then(|| change.loosens(&now)).flatten();
                 why.map(|why| format!("{why}, and the repository is {}", because(&trusted)))
             });
+            let layered = |kind, rule: &Rule| LayeredRule { kind, rule: rule.clone(), layer: *layer, at: at.clone() };
             if row.why.is_some() {
+                if let Change::Rule(kind, rule) = change {
+                    now.idle_rules.push(layered(*kind, rule));
+                }
                 now.inactive.push(row);
                 continue;
             }
             match change {
-                Change::Rule(kind, rule) => {
-                    rules.push(LayeredRule { kind: *kind, rule: rule.clone(), layer: *layer, at: at.clone() });
-                }
+                Change::Rule(kind, rule) => rules.push(layered(*kind, rule)),
                 Change::Hook(written) => now.hooks.extend(hook(written, *layer, at, trusted.holds())),
                 Change::Message(message) => brought.push(message.clone()),
                 Change::Budget(budget, amount) => {

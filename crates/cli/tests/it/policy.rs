@@ -160,6 +160,39 @@ fn rules_are_tried_on_their_examples() {
 }
 
 #[test]
+fn examples_of_rules_that_nobody_trusts_are_tried_too() {
+    let config = "permissions:\n  allow:\n    - {rule: exec(cargo *), match: [cargo build], not_match: [cargo run]}\n  \
+                  deny: [\"write(x)\"]\n";
+    let world = world().file(".nika/config.yaml", config);
+    let ran = world.run(&["policy", "test"]);
+    ran.exits(1).says("2 rules, 2 examples, 1 wrong").says("matches `cargo run`").says("config.yaml:3");
+    ran.says("(not in force)").says("1 rule is not in force; this repository is not trusted");
+    let object = world.run(&["policy", "test", "--output", "json"]).exits(1).json();
+    let told: Vec<_> =
+        object["examples"].as_array().expect("rows").iter().map(|row| [&row["in_force"], &row["ok"]]).collect();
+    assert_eq!(told, [[&json!(false), &json!(true)], [&json!(false), &json!(false)]], "{object}");
+    let config = "permissions:\n  allow: [{rule: exec(cargo *), match: [cargo build]}]\n";
+    let world = world.file(".nika/config.yaml", config);
+    world.run(&["policy", "test"]).exits(0).says("1 rule, 1 example, 0 wrong").says("1 rule is not in force");
+    world.run(&["trust", "--yes"]).exits(0);
+    assert!(!world.run(&["policy", "test"]).exits(0).says("1 rule, 1 example, 0 wrong").out.contains("not in force"));
+}
+
+#[test]
+fn an_example_begins_at_home_as_a_rule_does() {
+    let rule = |example: &str| {
+        format!(
+            "permissions:\n  deny:\n    - {{rule: read(~/private/**), match: [{example}], not_match: [~/public/x]}}\n"
+        )
+    };
+    let world = world().file(".nika/config.yaml", &rule("~/private/x"));
+    world.run(&["policy", "test"]).exits(0).says("2 examples, 0 wrong").says("matches `~/private/x`");
+    world.run(&["policy", "check", "ls"]).exits(0);
+    let world = world.file(".nika/config.yaml", &rule("private/x"));
+    world.run(&["policy", "test"]).exits(1).says("does not match `private/x`");
+}
+
+#[test]
 fn a_home_that_is_named_from_here_is_no_place_in_the_root() {
     let world = world();
     let judged = |place: &[&str]| {
