@@ -407,7 +407,7 @@ pub struct PolicyExplain {
 
 #[derive(Debug, Args)]
 pub struct PolicyReplay {
-    /// The configuration file to judge by, in place of your own.
+    /// The configuration to judge by, or a manifest (`*.json`), in place of your own. Hooks are not run.
     #[arg(long, value_name = "FILE")]
     pub against: PathBuf,
     /// Print text, or one JSON object.

@@ -120,30 +120,26 @@ impl Ground {
 
     /// What configuration says here.
     pub fn configure(&self, world: &World, standing: &Standing) -> Result<Effective, Failure> {
-        self.configure_as(world, standing, world.config_dir.as_ref().map(|dir| dir.join("config.yaml")))
+        loaded(world, &self.sources(world, standing, own_file(world)))
     }
 
-    /// What it would say with `user` in place of the person's own file.
+    /// What it would say to calls with `user`, configuration or a manifest, in place of the person's own file. No hook of
+    /// it runs.
     pub fn configure_with(&self, world: &World, standing: &Standing, user: PathBuf) -> Result<Effective, Failure> {
         if !user.is_file() {
             return Err(Failure::usage(format!("{} is no configuration file", user.display())));
         }
-        self.configure_as(world, standing, Some(user))
+        loaded(world, &Sources { runs_hooks: false, ..self.sources(world, standing, Some(user)) })
     }
 
     /// What tells without reading whether [`Ground::configure`] would say the same.
     pub fn stamps(&self, world: &World, standing: &Standing) -> Stamps {
-        config::stamps(&self.sources(world, standing, world.config_dir.as_ref().map(|dir| dir.join("config.yaml"))))
+        config::stamps(&self.sources(world, standing, own_file(world)))
     }
 
     /// What it says, also where rules contradict their own examples.
     pub fn configure_untried(&self, world: &World, standing: &Standing) -> Result<Effective, Failure> {
-        let user = world.config_dir.as_ref().map(|dir| dir.join("config.yaml"));
-        loaded(world, &Sources { keeps_misfits: true, ..self.sources(world, standing, user) })
-    }
-
-    fn configure_as(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Result<Effective, Failure> {
-        loaded(world, &self.sources(world, standing, user))
+        loaded(world, &Sources { keeps_misfits: true, ..self.sources(world, standing, own_file(world)) })
     }
 
     fn sources(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Sources {
@@ -166,8 +162,14 @@ impl Ground {
             home: world.home_text(),
             trust_store: self.trust_store(),
             keeps_misfits: false,
+            runs_hooks: true,
         }
     }
+}
+
+/// The person's own configuration.
+fn own_file(world: &World) -> Option<PathBuf> {
+    world.config_dir.as_ref().map(|dir| dir.join("config.yaml"))
 }
 
 fn loaded(world: &World, sources: &Sources) -> Result<Effective, Failure> {

@@ -75,6 +75,8 @@ pub struct Sources {
     pub trust_store: PathBuf,
     /// Whether a rule may contradict its own examples: for whoever lists what they do.
     pub keeps_misfits: bool,
+    /// Whether hooks run of what is read: then none may be a file that calls could write.
+    pub runs_hooks: bool,
 }
 
 /// What the command line says about configuration.
@@ -222,9 +224,14 @@ pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
     let mut layers = Vec::new();
     let own = [(Layer::Managed, Some(&sources.managed)), (Layer::User, sources.user.as_ref())];
     for (layer, path) in own.into_iter().filter_map(|(layer, path)| path.map(|path| (layer, path))) {
-        layers.extend(manifests::beside(layer, path, home)?);
+        // Whoever tries a policy may name a manifest in the place of configuration.
+        let is_manifest = path.extension().is_some_and(|ending| ending == "json");
+        if !is_manifest {
+            layers.extend(manifests::beside(layer, path, home)?);
+        }
         if let Some(file) = file::open(path, home)? {
-            layers.push(keys::read(layer, &file, home)?);
+            let read = if is_manifest { manifests::read } else { keys::read };
+            layers.push(read(layer, &file, home)?);
         }
     }
     // A root on paper, for judging only, brings nothing.
@@ -250,7 +257,9 @@ pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
         }
     }
     layers.push(flags::layer(&sources.command_line, home)?);
-    hooks::check(&layers, &sources.project_dir)?;
+    if sources.runs_hooks {
+        hooks::check(&layers, &sources.project_dir)?;
+    }
     if !sources.keeps_misfits {
         rules::check(&layers, home)?;
     }

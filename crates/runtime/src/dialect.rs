@@ -182,7 +182,7 @@ impl Dialect {
 
     /// Canonical arguments from this dialect's. What is canonical already stays; what the dialect's own bounds forbid is
     /// an error in its own names.
-    fn arguments(self, tool: &str, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
+    pub fn arguments(self, tool: &str, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
         for (_, _, canonical, form) in PARAMETERS.iter().filter(|(d, t, ..)| *d == self && *t == tool) {
             if arguments.contains_key(*canonical) {
                 continue;

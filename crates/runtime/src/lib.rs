@@ -31,5 +31,6 @@ pub use hooks::{HookOutcome, HookReport, Hooks, Rehearsal};
 pub use listing::{Listed, Listing};
 pub use plan::Planned;
 pub use session::{Session, Veil, Watcher};
+pub use stage::decide::HOOK_ASKS;
 pub use stage::refresh::Rules;
 pub use stage::shape::Whole;

@@ -50,7 +50,8 @@ pub(super) fn of_repository(project_dir: &Path, home: Option<&str>) -> Result<(V
     Ok((layers, seen))
 }
 
-fn read(layer: Layer, file: &File, home: Option<&str>) -> Result<Brought, ConfigError> {
+/// What the manifest in `file` says.
+pub(super) fn read(layer: Layer, file: &File, home: Option<&str>) -> Result<Brought, ConfigError> {
     let origin = Origin { name: &file.name, lines: true };
     let entries = manifest::parse(&file.text).map_err(|error| malformed(error, &origin))?;
     let file_itself = Said {

@@ -79,6 +79,7 @@ impl World {
             home: self.path("home").to_str().map(str::to_owned),
             trust_store: self.path("state/trust.jsonl"),
             keeps_misfits: false,
+            runs_hooks: true,
         }
     }
 

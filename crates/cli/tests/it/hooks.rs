@@ -13,7 +13,7 @@ use crate::world::{World, until_run, world};
 const READ: &[&str] = &["read", "file_path=a.txt"];
 
 /// A person's own hook, as a script in their home.
-fn with_hook(fields: &str, script: &str) -> World {
+pub fn with_hook(fields: &str, script: &str) -> World {
     let world = world().file("a.txt", "one\n");
     let path = world.path("home/check.sh");
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::hooks::with_hook;
 use crate::world::{World, world};
 
 fn rows(name: &str) -> Vec<Value> {
@@ -326,4 +327,65 @@ fn links_of_proc_lead_a_command_nobody_knows_where() {
         let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
         ran.exits(3).complains("outside");
     }
+}
+
+#[test]
+fn the_past_is_what_was_judged_and_not_what_a_hook_rewrote() {
+    let world = with_hook(", tool: bash", "sed -n 's/.*echo RW.*/{\"arguments\": {\"command\": \"cat a.txt\"}}/p'");
+    world.run(&["call", "bash", "command=echo RW"]).exits(0).says("one");
+    let world = world.file("same.yaml", "").file("strict.yaml", "permissions: {deny: [exec(cat *)]}\n");
+    let replayed = |against: &str| {
+        let args = ["policy", "replay", "--output", "json", "--against", against];
+        world.run(&args).exits(0).json()["differing"].clone()
+    };
+    assert_eq!(replayed("same.yaml"), json!([]));
+    let differing = replayed("strict.yaml");
+    assert_eq!((&differing[0]["what"], &differing[0]["after"]), (&json!("exec(cat a.txt) read(a.txt)"), &json!("deny")));
+}
+
+#[test]
+fn a_replay_leaves_out_what_hooks_decided_and_says_how_often() {
+    let says = |of: &str, decision: &str| format!("s/.*{of}.*/{{\"decision\": \"{decision}\"}}/p");
+    let world =
+        with_hook(", tool: bash", &format!("sed -n '{}; {}'", says("echo no", "deny"), says("echo who", "ask")));
+    world.run(&["call", "bash", "command=echo no"]).exits(3);
+    world.run(&["call", "bash", "command=echo who"]).exits(3);
+    world.run(&["call", "bash", "command=echo yes"]).exits(0);
+    let world = world.file("same.yaml", "").file("strict.yaml", "permissions: {deny: [\"exec(echo *)\"]}\n");
+    let replayed = |against: &str| world.run(&["policy", "replay", "--against", against]);
+    replayed("same.yaml").exits(0).says("3 calls, 0 would be judged differently");
+    replayed("same.yaml").says("2 calls were decided by a hook, which replay does not run");
+    replayed("strict.yaml").exits(0).says("3 calls, 3 would be judged differently").says("allow → deny");
+    let object = world.run(&["policy", "replay", "--against", "same.yaml", "--output", "json"]).json();
+    assert_eq!(object["decided_by_hooks"], 2, "{object}");
+}
+
+#[test]
+fn the_past_is_judged_by_a_projects_own_configuration_and_by_a_manifest() {
+    let config = "permissions: {deny: [exec(cat *)]}\nhooks: [{on: before, run: [.nika/check.sh]}]\n";
+    let world = world().file("a.txt", "one\n");
+    world.run(&["call", "bash", "command=cat a.txt"]).exits(0);
+    world.run(&["call", "read", "file_path=a.txt"]).exits(0);
+    let world = world.file(".nika/config.yaml", config).file(".nika/check.sh", "#!/bin/sh\n");
+    let world = world.file("claw.json", "{\"denyTools\": [\"read_file\"]}");
+    let replayed = |against: &str| world.run(&["policy", "replay", "--against", against]);
+    replayed(".nika/config.yaml").exits(0).says("2 calls, 1 would be judged differently").says("exec(cat a.txt)");
+    // What the project denies holds beside the manifest.
+    replayed("claw.json").exits(0).says("2 would be judged differently").says("read(a.txt)").says("claw.json:1");
+}
+
+#[test]
+fn what_a_replay_cannot_judge_is_named_with_why() {
+    let world = world().file("same.yaml", "").file("a.txt", "one\n");
+    world.run(&["call", "read", "file_path=a.txt", "nonsense=1"]).exits(2);
+    world.run(&["call", "raed", "file_path=a.txt"]).exits(2);
+    world.run(&["call", "read_file", "path=a.txt"]).exits(0);
+    world.run(&["call", "bash", &format!("command=echo {}", "x".repeat(300))]).exits(0);
+    let ran = world.run(&["policy", "replay", "--against", "same.yaml"]);
+    ran.exits(0).says("1 calls, 0 would be judged differently, 3 could not be judged again");
+    ran.says("raed: no tool is called 'raed'").says("read: ").says("nonsense");
+    ran.says("bash: the journal keeps only the beginning of its `command`");
+    let object = world.run(&["policy", "replay", "--against", "same.yaml", "--output", "json"]).json();
+    assert_eq!(object["not_judged"], 3, "{object}");
+    assert_eq!(object["unjudged"][1]["why"], "no tool is called 'raed'", "{object}");
 }

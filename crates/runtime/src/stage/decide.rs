@@ -10,6 +10,9 @@ use crate::session::Session;
 use crate::stage::before::{Heard, Wishes};
 use crate::stage::end::Stopped;
 
+/// What a reason of a hook's says, also in the journal.
+pub const HOOK_ASKS: &str = "a hook asks";
+
 /// A call with its verdict.
 pub(crate) struct Judged<'r> {
     pub tool: &'r dyn AnyTool,
@@ -71,7 +74,7 @@ fn asked(tool: &dyn AnyTool, source: &Source) -> Reason {
     Reason {
         decision: Decision::Ask,
         effect: tool.spec().name.to_owned(),
-        act: "a hook asks".to_owned(),
+        act: HOOK_ASKS.to_owned(),
         source: source.clone(),
         remedy,
         rule: None,

@@ -12,6 +12,6 @@ mod write;
 
 pub use follow::{Follow, Followed};
 pub use log::{Format, Lines, LogInfo, export, is_withheld, lines, list, missing};
-pub use redact::{redact, redact_text};
+pub use redact::{is_shortened, redact, redact_text};
 pub use verify::{Broken, Verified, verify};
 pub use write::{Durability, Entry, Journal, Line};

@@ -55,6 +55,11 @@ pub fn redact_text(text: &str) -> String {
     format!("{shown}… [{} bytes, sha256 {}]", text.len(), Hash::of(text.as_bytes()))
 }
 
+/// Whether such a text is the beginning of a longer one.
+pub fn is_shortened(text: &str) -> bool {
+    text.ends_with(']') && text.rsplit_once("… [").is_some_and(|(_, rest)| rest.contains(" bytes, sha256 "))
+}
+
 /// The first `cut` bytes of `text`, with every secret that begins there replaced whole.
 fn without_secrets(text: &str, cut: usize) -> String {
     let mut shown = String::with_capacity(cut + 32);

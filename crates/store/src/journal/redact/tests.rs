@@ -121,6 +121,7 @@ fn long_texts_keep_their_beginning() {
     let hash = Hash::of(text.as_bytes());
     assert_eq!(shown, format!("{}… [2000 bytes, sha256 {hash}]", "é".repeat(240)));
     assert_eq!(redact_text(&"é".repeat(240)), "é".repeat(240));
+    assert!(is_shortened(&shown) && !is_shortened("é… [2]"));
 }
 
 #[test]
