@@ -163,25 +163,38 @@ impl Runtime {
         let found = lookup::lookup(self, &tools, session, &begun.incoming)?;
         let (paid, price) = spend::spend(session, found)?;
         let parsed = parse::parse(self, paid)?;
-        let mut heard = before::attend(self, session, begun, parsed).await?;
+        let heard = before::attend(self, session, begun, parsed).await?;
+        let rewritten = heard.wishes.rewritten();
+        let made = self.make(session, begun, heard, price).await;
+        let ran = made.map_err(|why| why.of_rewritten(rewritten.as_deref()))?;
+        let witnessed = after::attend(self, session, begun, ran).await?;
+        Ok(shape::shape(self, session, begun, witnessed))
+    }
+
+    /// From the decision to what the tool answered, again where the call turns out to be another.
+    async fn make(
+        &self,
+        session: &Session,
+        begun: &begin::Begun,
+        mut heard: before::Heard<'_>,
+        price: spend::Price,
+    ) -> Result<run::Ran, end::Stopped> {
         let mut found: Vec<ToolError> = Vec::new();
-        let ran = loop {
+        loop {
             let judged = decide::decide(session, heard)?;
             let settled = settle::settle(self, session, begun, judged).await.map_err(|why| why.after(found.last()));
             let permitted = spend::kept(session, price, settled)?;
             let answered = spend::kept(session, price, inquire::inquire(self, session, begun, permitted).await)?;
             let armed = checkpoint::arm(self, session, begun, answered);
             match run::run(self, session, begun, armed).await? {
-                Came::Ran(ran) => break *ran,
+                Came::Ran(ran) => return Ok(*ran),
                 Came::Other(_, why) if found.len() == JUDGED_AGAIN => return Err(why.into()),
                 Came::Other(again, why) => {
                     heard = *again;
                     found.push(why);
                 }
             }
-        };
-        let witnessed = after::attend(self, session, begun, ran).await?;
-        Ok(shape::shape(self, session, begun, witnessed))
+        }
     }
 
     /// What a call would do, for a caller that has several and wants to know which may run at once. Nothing is

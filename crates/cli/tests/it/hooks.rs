@@ -248,3 +248,31 @@ fn a_hook_ends_with_the_program_however_that_ends() {
         peer.kill();
     }
 }
+
+#[test]
+fn a_rewrite_is_told_to_the_model_and_shown_in_the_log() {
+    let rewrite = |from: &str, to: &str| format!("s/.*{from}.*/{{\"arguments\": {{\"command\": \"{to}\"}}}}/p");
+    let script = format!(
+        "sed -n '{}; {}; {}'",
+        rewrite("echo RW", "echo rewritten"),
+        rewrite("echo OUT", "touch ..\\/out"),
+        rewrite("echo same", "echo same")
+    );
+    let world = with_hook(", tool: bash", &script);
+    let made = world.json(&["bash", "command=echo RW"]);
+    let said = made["content"].to_string();
+    assert!(said.contains("config.yaml:2") && said.contains("rewrote the arguments"), "{made}");
+    assert!(said.contains("echo rewritten"), "{made}");
+    world.run(&["log", "show"]).exits(0).says("bash          echo rewritten").says("(rewritten by a hook)");
+
+    let refused = world.json(&["bash", "command=echo OUT"]);
+    assert_eq!(code(&refused), "NIKA-205");
+    let message = refused["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("were rewritten by hook") && message.contains("config.yaml:2"), "{message}");
+    assert!(message.contains("touch ../out"), "{message}");
+
+    // What a hook repeats is rewritten by nobody.
+    let same = world.json(&["bash", "command=echo same"]);
+    assert!(!same.to_string().contains("rewrote"), "{same}");
+    assert_eq!(world.run(&["log", "show"]).out.matches("rewritten by a hook").count(), 2);
+}

@@ -1,9 +1,10 @@
 //! *Before*: a person's hooks hear of the call. They note, refuse, raise to a question or rewrite; what they
 //! rewrite is parsed again here and judged behind here, and is not shown to them a second time.
 
-use nika_contract::{AnyTool, Fault, Prepared, ToolError, code};
+use nika_contract::{AnyTool, Fault, Prepared, ToolError, code, text};
 use nika_guard::manifest::Moment;
 use nika_guard::{HookPoint, Source};
+use nika_store::journal::redact;
 use serde_json::{Map, Value};
 
 use crate::dispatch::Runtime;
@@ -31,6 +32,24 @@ pub(crate) struct Wishes {
     pub notes: Vec<String>,
     /// The arguments that are in force, where a hook wants to see them.
     pub arguments: Option<Map<String, Value>>,
+}
+
+/// Characters of rewritten arguments that the model is shown.
+const SHOWN_CHARS: usize = 1_000;
+
+impl Wishes {
+    /// Who rewrote the arguments, and what they are now: whoever called knows only what they sent.
+    pub fn rewritten(&self) -> Option<String> {
+        let arguments = self.arguments.as_ref().filter(|_| !self.rewrites.is_empty())?;
+        let by: Vec<String> = self.rewrites.iter().map(Source::to_string).collect();
+        // Indented, as what is quoted is.
+        Some(format!("the arguments were rewritten by {}; they are now:\n  {}", by.join(" and "), shown(arguments)))
+    }
+}
+
+/// As the journal has them: a hook may have put a secret in.
+fn shown(arguments: &Map<String, Value>) -> String {
+    text::preview(&redact(&Value::Object(arguments.clone())).to_string(), SHOWN_CHARS)
 }
 
 pub(crate) async fn attend<'r>(
@@ -78,13 +97,15 @@ pub(crate) async fn hear<'r>(
         if let Some(text) = report.note() {
             wishes.notes.push(note(hook.command.at(), text));
         }
-        if let Some(rewritten) = rewritten {
+        if let Some(rewritten) = rewritten.filter(|rewritten| Some(rewritten) != wishes.arguments.as_ref()) {
             prepared = tool.parse(Value::Object(rewritten.clone())).map_err(|error| {
                 let source = report.source();
                 let message =
                     format!("{source} rewrote the arguments to what `{}` does not take: {}", about.tool, error.message);
                 refusal(message, &report)
             })?;
+            let told = format!("This hook rewrote the arguments of the call. They are now: {}", shown(&rewritten));
+            wishes.notes.push(note(hook.command.at(), &told));
             wishes.rewrites.push(report.source());
             wishes.arguments = Some(rewritten);
         }

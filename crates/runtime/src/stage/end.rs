@@ -44,6 +44,16 @@ impl Stopped {
             (other, _) => other,
         }
     }
+
+    /// The same, of a call whose arguments a hook rewrote: an error says what the caller never sent.
+    pub(crate) fn of_rewritten(mut self, told: Option<&str>) -> Stopped {
+        if let (Stopped::Error(error) | Stopped::Refused { error, .. } | Stopped::Failed { error, .. }, Some(told)) =
+            (&mut self, told)
+        {
+            error.message = format!("{}\n{told}", error.message);
+        }
+        self
+    }
 }
 
 impl From<ToolError> for Stopped {

@@ -42,12 +42,15 @@ pub struct Fold {
     begun: BTreeMap<String, Begun>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Begun {
     at: u64,
     tool: String,
-    subject: String,
+    /// As they were judged.
+    arguments: Value,
     asked: Option<String>,
+    /// Whether a hook put other arguments in place of its own.
+    is_rewritten: bool,
     /// Whether it answered that it only showed what it would do.
     is_dry: bool,
 }
@@ -60,8 +63,14 @@ impl Fold {
         match line["event"].as_str().unwrap_or_default() {
             event::CALL_BEGUN => {
                 let tool = line["tool"].as_str().unwrap_or_default().to_owned();
-                let begun = Begun { at, tool, subject: subject(&line["arguments"]), asked: None, is_dry: false };
-                self.begun.insert(call.to_owned(), begun);
+                let arguments = line["arguments"].clone();
+                self.begun.insert(call.to_owned(), Begun { at, tool, arguments, ..Begun::default() });
+                None
+            }
+            event::HOOK_RAN if line["arguments"].is_object() => {
+                let begun = self.begun.get_mut(call)?;
+                begun.is_rewritten |= begun.arguments != line["arguments"];
+                begun.arguments.clone_from(&line["arguments"]);
                 None
             }
             event::PERMISSION_SETTLED => {
@@ -75,13 +84,9 @@ impl Fold {
                 None
             }
             event::CALL_ENDED => {
-                let begun = self.begun.remove(call).unwrap_or_else(|| Begun {
-                    at,
-                    tool: line["tool"].as_str().unwrap_or_default().to_owned(),
-                    subject: String::new(),
-                    asked: None,
-                    is_dry: false,
-                });
+                let tool = || line["tool"].as_str().unwrap_or_default().to_owned();
+                let begun = self.begun.remove(call);
+                let begun = begun.unwrap_or_else(|| Begun { at, tool: tool(), ..Begun::default() });
                 let took = line["took_us"].as_u64().unwrap_or_default();
                 let took = format!("{}.{} ms", took / 1000, took / 100 % 10);
                 let verdict = if begun.is_dry { "dry run".to_owned() } else { verdict(line) };
@@ -124,8 +129,10 @@ impl Fold {
 impl Begun {
     fn shown(&self, call: &str, verdict: &str, took: &str) -> String {
         let asked = self.asked.as_ref().map(|answer| format!(" (asked: {answer})")).unwrap_or_default();
-        let verdict = format!("{verdict}{asked}");
-        let Begun { at, tool, subject, .. } = self;
+        let rewritten = if self.is_rewritten { " (rewritten by a hook)" } else { "" };
+        let verdict = format!("{verdict}{asked}{rewritten}");
+        let Begun { at, tool, arguments, .. } = self;
+        let subject = subject(arguments);
         let line = format!("{}  {tool:<13} {subject:<32} {verdict:<18} {took:>9}  {call}", time::readable(*at));
         line.trim_end().to_owned()
     }
