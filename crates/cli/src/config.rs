@@ -169,6 +169,8 @@ pub struct Shown {
     pub layer: String,
     /// Why it is not in force; `None` for what is.
     pub why: Option<String>,
+    /// Why it holds for nothing though it is in force.
+    pub remark: Option<String>,
 }
 
 /// Tools shown whole before any is deferred: eight schemas cost less than a search for one.
@@ -290,8 +292,9 @@ impl Effective {
 impl Shown {
     fn to_json(&self) -> Value {
         let mut row = json!({ "key": self.key, "value": self.value, "at": self.at, "layer": self.layer });
-        if let Some(why) = &self.why {
-            row["why"] = why.as_str().into();
+        let notes = [("why", &self.why), ("remark", &self.remark)];
+        for (name, text) in notes.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?))) {
+            row[name] = text.into();
         }
         row
     }

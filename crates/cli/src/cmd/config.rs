@@ -24,6 +24,6 @@ pub fn run(args: &args::Config) -> Result<(), Failure> {
 
 fn row(shown: &Shown) -> Vec<String> {
     let mut row = vec![shown.key.clone(), shown.value.clone(), shown.at.clone()];
-    row.extend(shown.why.clone().map(|why| format!("({why})")));
+    row.extend([&shown.why, &shown.remark].into_iter().flatten().map(|text| format!("({text})")));
     row
 }

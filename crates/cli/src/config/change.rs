@@ -12,7 +12,7 @@ use super::Effective;
 use super::hooks::Written;
 use super::mcp::Named;
 use super::models::Choice;
-use super::web;
+use super::{tool_names, web};
 
 /// One value or rule.
 #[derive(Debug, Clone)]
@@ -85,6 +85,14 @@ impl Change {
             Change::LandlockOnly(on) => to.landlock_only = *on,
             Change::Agent(choice) => choice.apply(&mut to.models),
             Change::Web(choice) => choice.apply(&mut to.web),
+        }
+    }
+
+    /// Why this holds for nothing. A manifest's names are those of many programs, so one of them is no error.
+    pub fn remark(&self) -> Option<String> {
+        match self {
+            Change::Rule(_, rule) => rule.unknown_tool().and_then(tool_names::flaw),
+            _ => None,
         }
     }
 

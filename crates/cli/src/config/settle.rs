@@ -27,6 +27,7 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
                 at: at.clone(),
                 layer: layer.to_string(),
                 why: None,
+                remark: change.remark(),
             };
             let held_back = layer.is_repository() && !trusted.holds();
             if let Change::Server(named) = change {
@@ -66,7 +67,7 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
     if let Some(Asked { stance, at }) = asked {
         now.stance = stance;
         let layer = nika_guard::Layer::CommandLine.to_string();
-        put(&mut values, Shown { key: "mode".into(), value: stance.to_string(), at, layer, why: None });
+        put(&mut values, Shown { key: "mode".into(), value: stance.to_string(), at, layer, why: None, remark: None });
     }
     let listed = Listed::new(now.web.hosts.clone(), now.web.hosts_off.clone());
     now.policy = Policy::new(rules, trusted.holds()).listing(listed);
@@ -103,6 +104,7 @@ fn defaults() -> Vec<Shown> {
         at: "default".into(),
         layer: "default".into(),
         why: None,
+        remark: None,
     };
     KEYS.iter().filter_map(|key| key.default.map(|value| row(key.name, value))).collect()
 }

@@ -13,7 +13,7 @@ use super::yaml::{Key, Kind, Node, Spot};
 const LISTS: [&str; 2] = ["all", "eager"];
 
 /// Why a name is none; nothing where it is one.
-fn flaw(name: &str) -> Option<String> {
+pub(super) fn flaw(name: &str) -> Option<String> {
     if names::is_known(name) {
         return None;
     }

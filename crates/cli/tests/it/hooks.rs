@@ -276,3 +276,17 @@ fn a_rewrite_is_told_to_the_model_and_shown_in_the_log() {
     assert!(!same.to_string().contains("rewrote"), "{same}");
     assert_eq!(world.run(&["log", "show"]).out.matches("rewritten by a hook").count(), 2);
 }
+
+#[test]
+fn a_denied_tool_that_there_is_none_of_is_marked() {
+    let world = world().file(
+        ".nika/policy.json",
+        "{\n\"denyTools\": [\"bsah\",\n\"Bash\", \"mcp__x__y\", \"*\"], \"denyToolPrefixes\": [\"nosuch\"]}",
+    );
+    let shown = world.run(&["config"]);
+    shown.exits(0).says("no tool is called 'bsah'; is it bash?");
+    assert_eq!(shown.out.matches("no tool is called").count(), 1, "{shown:?}");
+    let rows = world.run(&["config", "--output", "json"]).json()["values"].clone();
+    let marked: Vec<&Value> = rows.as_array().expect("rows").iter().filter(|row| row["remark"].is_string()).collect();
+    assert!(marked.len() == 1 && marked[0]["at"] == "manifest .nika/policy.json:2", "{rows}");
+}
