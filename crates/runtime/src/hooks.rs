@@ -16,6 +16,7 @@ use crate::session::Session;
 use crate::stage::before::hear;
 use crate::stage::decide;
 use crate::stage::end::Stopped;
+use crate::stage::lookup::arguments_of;
 use crate::stage::parse::Parsed;
 use crate::stage::settle::object;
 
@@ -343,15 +344,21 @@ impl Runtime {
         let cancel = Cancel::default();
         let about = About { tool: tool.spec().name, call: "rehearsal", session: session.id(), cancel: &cancel };
         let mut reports = Vec::new();
-        let mut last = arguments.clone();
+        // As they were written, where they do not fit the dialect that they were written in.
+        let translated = arguments_of(self, tool, name, arguments.clone());
+        let mut last = translated.as_ref().unwrap_or(&arguments).clone();
         let mut told = |report: &HookReport| {
             last = report.rewritten().cloned().unwrap_or_else(|| std::mem::take(&mut last));
             reports.push(report.clone());
             Ok(())
         };
-        let heard = match tool.parse(Value::Object(arguments.clone())) {
+        let parsed = translated.and_then(|arguments| {
+            let prepared = tool.parse(Value::Object(arguments.clone()))?;
+            Ok(Parsed { tool, prepared, arguments: Some(arguments) })
+        });
+        let heard = match parsed {
             Err(error) => Err(Stopped::Error(error)),
-            Ok(prepared) => hear(self, &about, Parsed { tool, prepared, arguments: Some(arguments) }, &mut told).await,
+            Ok(parsed) => hear(self, &about, parsed, &mut told).await,
         };
         let verdict = match heard.and_then(|heard| decide::decide(session, heard)) {
             Ok(judged) => {

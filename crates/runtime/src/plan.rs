@@ -41,7 +41,8 @@ impl Planned {
 pub(crate) fn plan(runtime: &Runtime, session: &Session, incoming: &Incoming) -> Result<Planned, ToolError> {
     let tools = runtime.catalog.now();
     let tool = tools.find(&incoming.name, &session.policy(), runtime.parts.dialect)?.as_ref();
-    let prepared = tool.parse(Value::Object(arguments_of(runtime, tool, incoming)?))?;
+    let arguments = arguments_of(runtime, tool, &incoming.name, incoming.arguments.clone())?;
+    let prepared = tool.parse(Value::Object(arguments))?;
     let effects = prepared.effects(&Scene { session: &session.state })?;
     let hooked = runtime.parts.hooks.concern(tool.spec().name);
     Ok(Planned { spec: tool.spec(), effects, hooked })

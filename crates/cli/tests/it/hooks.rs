@@ -290,3 +290,13 @@ fn a_denied_tool_that_there_is_none_of_is_marked() {
     let marked: Vec<&Value> = rows.as_array().expect("rows").iter().filter(|row| row["remark"].is_string()).collect();
     assert!(marked.len() == 1 && marked[0]["at"] == "manifest .nika/policy.json:2", "{rows}");
 }
+
+#[test]
+fn hooks_are_tried_in_the_words_of_any_dialect() {
+    let world = with_hook(", tool: read", "cat >\"$HOME/asked\"");
+    world.run(&["hooks", "test", "read_file", "--json", "{\"path\": \"a.txt\"}"]).exits(0).says("It would be: allow");
+    let asked = std::fs::read_to_string(world.path("home/asked")).expect("it was asked");
+    assert_eq!(serde_json::from_str::<Value>(&asked).expect("JSON")["arguments"], json!({"file_path": "a.txt"}));
+    let refused = world.run(&["hooks", "test", "sleep", "--json", "{\"nonsense\": 1}"]);
+    refused.exits(0).says("No hook is in force for sleep").says("refused: NIKA-100");
+}

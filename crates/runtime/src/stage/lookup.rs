@@ -39,17 +39,17 @@ pub(crate) fn lookup<'r>(
             ToolError::new(code::NOT_LOADED, message).hint("call it again with arguments that fit"),
         ));
     }
-    Ok(Found { tool, arguments: arguments_of(runtime, tool, incoming)? })
+    Ok(Found { tool, arguments: arguments_of(runtime, tool, &incoming.name, incoming.arguments.clone())? })
 }
 
-/// A call's arguments under the names that its tool uses.
+/// The arguments of a call of `name` under the names that its tool uses.
 pub(crate) fn arguments_of(
     runtime: &Runtime,
     tool: &dyn AnyTool,
-    incoming: &Incoming,
+    name: &str,
+    mut arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, ToolError> {
-    let mut arguments = incoming.arguments.clone();
-    canonical_arguments(runtime.parts.dialect, &incoming.name, tool.spec().name, &mut arguments)?;
+    canonical_arguments(runtime.parts.dialect, name, tool.spec().name, &mut arguments)?;
     // Some models send null for what they leave out.
     arguments.retain(|_, value| !value.is_null());
     Ok(arguments)
