@@ -340,7 +340,10 @@ fn the_past_is_what_was_judged_and_not_what_a_hook_rewrote() {
     };
     assert_eq!(replayed("same.yaml"), json!([]));
     let differing = replayed("strict.yaml");
-    assert_eq!((&differing[0]["what"], &differing[0]["after"]), (&json!("exec(cat a.txt) read(a.txt)"), &json!("deny")));
+    assert_eq!(
+        (&differing[0]["what"], &differing[0]["after"]),
+        (&json!("exec(cat a.txt) read(a.txt)"), &json!("deny"))
+    );
 }
 
 #[test]
@@ -388,4 +391,15 @@ fn what_a_replay_cannot_judge_is_named_with_why() {
     let object = world.run(&["policy", "replay", "--against", "same.yaml", "--output", "json"]).json();
     assert_eq!(object["not_judged"], 3, "{object}");
     assert_eq!(object["unjudged"][1]["why"], "no tool is called 'raed'", "{object}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let lines =
+        "\u{feff}{\"id\": 1, \"cmd\": \"ls\"}\n{\"id\": 2, \"cmd\": \"ls\"}\n\u{feff}{\"id\": 3, \"cmd\": \"ls\"}\n";
+    let ran = world().run_with(&["policy", "check", "--jsonl"], lines);
+    let answers: Vec<Value> = ran.exits(2).out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<_> = answers.iter().map(|answer| (&answer["id"], &answer["decision"])).collect();
+    assert_eq!(told[..2], [(&json!(1), &json!("allow")), (&json!(2), &json!("allow"))]);
+    assert!(answers[2]["error"].as_str().is_some_and(|error| error.contains("line 3: it is no object")), "{ran:?}");
 }

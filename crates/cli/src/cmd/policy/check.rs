@@ -14,6 +14,9 @@ use crate::args;
 use crate::failure::{Failure, USAGE};
 use crate::out;
 
+/// What some editors put before the first line of a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// A line of input. Other fields may stand beside these.
 #[derive(Debug, Deserialize)]
 struct Line {
@@ -39,6 +42,7 @@ pub fn run(args: &args::PolicyCheck) -> Result<ExitCode, Failure> {
     for (number, line) in io::stdin().lock().split(b'\n').enumerate() {
         let line = line?;
         let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        let line = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| args.jsonl && number == 0).unwrap_or(line);
         if line.trim_ascii().is_empty() {
             continue;
         }
