@@ -20,6 +20,7 @@ mod file;
 mod flags;
 mod hooks;
 mod keys;
+mod managed;
 mod manifests;
 mod mcp;
 mod models;
@@ -223,6 +224,7 @@ pub fn stamps(sources: &Sources) -> Stamps {
 pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
     let home = sources.home.as_deref();
     let stance = flags::stance(&sources.command_line)?;
+    managed::check(&sources.managed)?;
     let mut layers = Vec::new();
     let own = [(Layer::Managed, Some(&sources.managed)), (Layer::User, sources.user.as_ref())];
     for (layer, path) in own.into_iter().filter_map(|(layer, path)| path.map(|path| (layer, path))) {

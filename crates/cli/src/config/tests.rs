@@ -5,6 +5,7 @@ mod manifests;
 mod monotone;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::ToolError;
@@ -105,6 +106,47 @@ fn nothing_configured_is_the_defaults() {
     assert!(found.max_output_chars.is_empty() && found.policy.rules().is_empty() && found.inactive.is_empty());
     assert_eq!(found.trusted, Trust::Nothing);
     assert!(found.shown.iter().all(|row| row.at == "default"), "{:#?}", found.shown);
+}
+
+#[test]
+fn an_administrators_word_that_others_may_write_is_refused() {
+    let set = |world: &World, name: &str, mode: u32| {
+        fs::set_permissions(world.path(name), fs::Permissions::from_mode(mode)).expect("set");
+    };
+    let fine = || {
+        let world = world().managed("mode: read-only").file("etc/policy.json", "{}");
+        set(&world, "etc", 0o755);
+        set(&world, "etc/config.yaml", 0o644);
+        set(&world, "etc/policy.json", 0o640);
+        world
+    };
+    assert_eq!(fine().load().stance, Stance::from(Mode::ReadOnly));
+    for (name, mode) in [("etc/config.yaml", 0o666), ("etc/policy.json", 0o602), ("etc", 0o777)] {
+        let world = fine();
+        set(&world, name, mode);
+        let (refused, path) = (world.refused(), world.path(name).display().to_string());
+        assert!(refused.starts_with("NIKA-902") && refused.contains(&format!("chmod o-w {path}")), "{refused}");
+        set(&world, name, mode & !0o002);
+        world.load();
+    }
+    // Whoever may write the directory could have taken the file away; where others may only add to it, they could not.
+    let world = fine();
+    fs::remove_file(world.path("etc/config.yaml")).expect("removed");
+    set(&world, "etc", 0o777);
+    assert!(world.refused().contains("chmod o-w"), "{}", world.refused());
+    set(&world, "etc", 0o1777);
+    world.load();
+    // A link is looked at where it leads, too.
+    let world = fine().file("shared/real.yaml", "mode: read-only");
+    fs::remove_file(world.path("etc/config.yaml")).expect("removed");
+    std::os::unix::fs::symlink(world.path("shared/real.yaml"), world.path("etc/config.yaml")).expect("a link");
+    world.load();
+    set(&world, "shared", 0o777);
+    assert!(world.refused().contains("chmod o-w"), "{}", world.refused());
+    // A person's own file is theirs to keep.
+    let world = self::world().user("mode: read-only");
+    set(&world, "home/.config/nika/config.yaml", 0o666);
+    world.load();
 }
 
 #[test]
