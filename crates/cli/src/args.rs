@@ -129,8 +129,8 @@ pub enum Command {
     },
     /// Print the manual page, of the program or of one command.
     Man {
-        /// The command.
-        command: Option<String>,
+        /// The command, in one word or more: `policy check`.
+        command: Vec<String>,
     },
     /// Parse one hostile file, read from stdin, in this process and nothing else.
     #[command(name = "__parse", hide = true)]
@@ -288,7 +288,7 @@ pub enum ToolsShow {
     /// Show one tool: description, schema, effects, examples.
     Show {
         /// The tool, by its name in any dialect.
-        name: String,
+        tool: String,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -359,7 +359,7 @@ pub enum PolicyCommand {
     Check(PolicyCheck),
     /// Draw the judgement of one command: every command in it, its verdict, who says so, and what would allow it.
     Explain(PolicyExplain),
-    /// Try the examples that the rules in force carry.
+    /// Try the examples that rules carry, also of rules that are not in force.
     Test {
         /// Print text, or one JSON object.
         #[arg(long, value_name = "FORMAT", default_value = "text")]

@@ -29,6 +29,9 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
+use nika_guard::Mode;
+use nika_runtime::Dialect;
 
 pub use call::one_thread;
 
@@ -66,10 +69,10 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Probe { scene } => doctor::probe(&scene),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut offered(&Cli::command()), "nika", &mut script);
+            clap_complete::generate(shell, &mut offered(&Cli::command())?, "nika", &mut script);
             done(out::verbatim(&String::from_utf8_lossy(&script)).map_err(Failure::from))
         }
-        Command::Man { command } => done(reference::manual(command.as_deref())),
+        Command::Man { command } => done(reference::manual(&command)),
         Command::Parse { kind } => Ok(parse(&kind)),
         Command::Surface => done(reference::surface()),
         Command::HelpPages => done(reference::help()),
@@ -92,8 +95,25 @@ fn parse(kind: &str) -> ExitCode {
     }
 }
 
-/// The commands that a person is offered: a shell completes what is hidden, too.
-fn offered(whole: &clap::Command) -> clap::Command {
+/// The commands that a person is offered, as a shell completes what is hidden, too; with values of arguments that are read
+/// more freely than a list says.
+fn offered(whole: &clap::Command) -> Result<clap::Command, Failure> {
     let visible = whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    clap::Command::default().name("nika").args(whole.get_arguments().cloned()).subcommands(visible)
+    let tools = tools::whole_surface()?.iter().map(|tool| tool.canonical).collect();
+    let values = [
+        ("mode", Mode::ALL.map(Mode::name).to_vec()),
+        ("dialect", Dialect::ALL.map(Dialect::name).to_vec()),
+        ("tool", tools),
+    ];
+    let visible = visible.map(|command| with_values(command, &values));
+    Ok(clap::Command::default().name("nika").args(whole.get_arguments().cloned()).subcommands(visible))
+}
+
+/// The command with these values for arguments of these names, and so those below it.
+fn with_values(command: clap::Command, values: &[(&str, Vec<&'static str>)]) -> clap::Command {
+    let command = command.mut_args(|arg| match values.iter().find(|(name, _)| arg.get_id() == name) {
+        Some((_, words)) => arg.value_parser(PossibleValuesParser::new(words.clone())),
+        None => arg,
+    });
+    command.mut_subcommands(|below| with_values(below, values))
 }

@@ -60,17 +60,14 @@ pub fn help() -> Result<(), Failure> {
     Ok(out::print(&page)?)
 }
 
-/// Prints the manual page of the program, or of one command.
-pub fn manual(name: Option<&str>) -> Result<(), Failure> {
-    let mut program = Cli::command();
-    program.build();
-    let command = match name {
-        None => program,
-        Some(name) => program
-            .find_subcommand(name)
-            .cloned()
-            .ok_or_else(|| Failure::usage(format!("there is no command '{name}'")))?,
-    };
+/// Prints the manual page of the program, or of the command of these words.
+pub fn manual(words: &[String]) -> Result<(), Failure> {
+    let mut command = Cli::command();
+    command.build();
+    for word in words {
+        let below = command.find_subcommand(word).cloned();
+        command = below.ok_or_else(|| Failure::usage(format!("there is no command '{}'", words.join(" "))))?;
+    }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
     Ok(out::verbatim(&String::from_utf8_lossy(&page))?)

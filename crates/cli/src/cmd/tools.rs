@@ -14,8 +14,8 @@ use crate::out;
 use crate::world::World;
 
 pub fn run(args: args::Tools) -> Result<(), Failure> {
-    if let Some(ToolsShow::Show { name, json }) = args.show {
-        return show(&name, json);
+    if let Some(ToolsShow::Show { tool, json }) = args.show {
+        return show(&tool, json);
     }
     let tools = runtime(args.dialect)?.described();
     if args.json {
