@@ -30,6 +30,7 @@ mod likeness;
 mod marks;
 mod moves;
 mod noted;
+mod plan;
 mod refreshed;
 mod sides;
 mod stage;

@@ -4,35 +4,27 @@
 //! permit ─▶ nobody else's change is overwritten ─▶ pre-images ─▶ intent ─▶ moves ─▶ done
 //! ```
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use nika_contract::{Before, Cx, Dress, Kind, Known, More, Preimage, ToolError, code};
 use nika_guard::{Effect, Extent, Permit, Place, classify};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, readlinkat};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, Stat, fstat, readlinkat};
 use sha2::{Digest, Sha256};
 
 use super::clean::clean;
 use super::grounds::is_shared;
 use super::joined::{self, Joined};
-use super::moves::{Move, one_by_one};
 use super::sides::{ITSELF, READ, beneath, standing};
-use super::stage::{self, Stage};
+use super::stage;
 use super::theirs;
-use super::walk::{bits, kind, mtime};
+use super::walk::{bits, mtime};
 use super::{Changes, Entry, What};
-use crate::fs::{
-    Fsync, Locked, NotMade, Stamp, Stuck, Workspace, bare, is_absence, sha256_of, stat_as_owner, worn, worn_by_all,
-};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Stuck, Workspace, bare, is_absence, sha256_of, stat_as_owner, worn};
 use crate::git::{INDEX_BYTES, meaning};
-use crate::moves::{
-    Act, After, Closed, Ground, Identity, Intent, Looked, Mover, Named, Parents, Phase, Step, is_overlay, refused,
-};
+use crate::moves::{Act, After, Ground, Intent, Mover, Named, Parents, Phase, Step, refused};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,7 +252,7 @@ impl Locked<'_> {
         if conflicts.is_empty() { Ok(()) } else { Err(NotApplied::Conflict(conflicts)) }
     }
 
-    fn stat(&self, parents: &mut Parents, path: &Path) -> Result<Option<Stat>, ToolError> {
+    pub(super) fn stat(&self, parents: &mut Parents, path: &Path) -> Result<Option<Stat>, ToolError> {
         let stands = parents.of(self.files(), path);
         match stands.and_then(|(dir, name)| stat_as_owner(dir, &name)) {
             Ok(stat) => Ok(Some(stat)),
@@ -441,135 +433,6 @@ impl Locked<'_> {
         }
     }
 
-    /// Says what is moved where, after copying what lies on another file system.
-    pub(super) fn plan(
-        &self,
-        layers: &[Changes<'_>],
-        (copied, joined): (&[Option<PathBuf>], &[Joined]),
-        intent: &mut Intent,
-    ) -> Result<(), NotApplied> {
-        let (mut parents, mut sources) = (Parents::default(), Parents::default());
-        let renamed = renamed(layers, joined);
-        for ((changes, copied), joined) in layers.iter().zip(copied).zip(joined) {
-            let looked = Arc::new(changes.looked(&renamed));
-            let known: HashMap<&Path, &Entry> = changes.entries.iter().map(|entry| (&*entry.path, entry)).collect();
-            if copied.is_none() {
-                changes.join(joined);
-            }
-            let own = copied.as_ref().unwrap_or(&changes.layer.dir);
-            if copied.is_some() {
-                // What lies in the root meanwhile, commands that run beside can come to.
-                intent.judged.extend(changes.judged(self.files())?);
-                stage::make(own).map_err(|error| refused(&changes.layer.root, error))?;
-            }
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let top = rustix::fs::openat2(CWD, own, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
-                .map_err(|error| refused(own, error))?;
-            if !changes.moves.is_empty() {
-                match rustix::fs::mkdirat(&top, "old", Mode::RWXU) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(refused(own, error).into()),
-                }
-            }
-            let mut stage = Stage::within(top.try_clone().map_err(|_| refused(own, Errno::MFILE))?, Some(joined));
-            let first = intent.steps.len();
-            let is_overlay = is_overlay(&changes.layer.root);
-            let moves = if is_overlay { self.one_by_one(changes)? } else { changes.moves.clone() };
-            for (at, one) in moves.iter().enumerate() {
-                // Keeping what stood there took a while.
-                let stands = self.stat(&mut parents, &one.path)?;
-                if known.get(&*one.path).is_some_and(|entry| !changes.is_as_known(entry, stands.as_ref())) {
-                    return Err(NotApplied::Conflict(vec![self.files().place(one.path.clone())]));
-                }
-                let old = if is_overlay { self.brought_up(&mut parents, one)? } else { stands };
-                if !still_holds(stands.as_ref(), old.as_ref()) {
-                    return Err(NotApplied::Conflict(vec![self.files().place(one.path.clone())]));
-                }
-                let mut source = changes.inside(&one.path);
-                if let Some(dir) = copied
-                    && matches!(one.act, Act::Put | Act::Swap)
-                {
-                    let copy = dir.join(at.to_string());
-                    stage.copy(&source, at.to_string().as_ref()).map_err(|error| {
-                        ToolError::new(code::WRITE_FAILED, format!("cannot copy {}: {error}", one.path.display()))
-                    })?;
-                    source = copy;
-                }
-                let aside = own.join("old").join(at.to_string());
-                let new = match one.act {
-                    Act::Put | Act::Swap => {
-                        let waits = self.stat(&mut sources, &source)?;
-                        Some(waits.ok_or_else(|| refused(&one.path, Errno::NOENT))?)
-                    }
-                    Act::Remove | Act::Set { .. } => None,
-                };
-                intent.closed.extend(old.iter().chain(&new).filter_map(|stat| Closed::of(&one.path, stat)));
-                intent.closed.extend(self.closed_above(&mut parents, &one.path, &intent.steps));
-                let is_dir = |stat: &Option<Stat>| stat.as_ref().and_then(kind) == Some(Kind::Directory);
-                let looked = (!changes.by_hand && !one.emptied).then(|| Arc::clone(&looked));
-                let old_since = looked.as_ref().filter(|_| is_dir(&old)).map(|looked| looked.began);
-                let new_since = is_dir(&new).then_some(changes.layer.began);
-                let new = new.as_ref().map(Identity::of);
-                intent.steps.push(Step {
-                    target: one.path.clone(),
-                    // A step that moves nothing in needs no place to move it from.
-                    source: if new.is_some() { source } else { aside.clone() },
-                    aside,
-                    act: one.act,
-                    new,
-                    linked: false,
-                    old: old.as_ref().map(Identity::of),
-                    was: old.as_ref().map(|stat| (bits(stat), mtime(stat))),
-                    // A directory of the lower part of an overlay may have to be removed instead of moved.
-                    dress: (is_overlay && one.emptied)
-                        .then(|| worn_by_all(&beneath(&changes.layer.root, &one.path)?))
-                        .flatten(),
-                    emptied: one.emptied,
-                    old_since,
-                    new_since,
-                    stamp: old.as_ref().map(Stamp::from),
-                    looked,
-                });
-            }
-            // Nothing of it stands in the root yet.
-            let now = just_before(&top).map_err(|error| refused(own, error))?;
-            intent.steps[first..].iter_mut().filter_map(|step| step.new_since.as_mut()).for_each(|since| *since = now);
-        }
-        Closed::drop_set(&mut intent.closed, &intent.steps);
-        Ok(())
-    }
-
-    /// What stands at the path of a move on an overlay, when that is in the part of it where things are moved.
-    fn brought_up(&self, parents: &mut Parents, one: &Move) -> Result<Option<Stat>, ToolError> {
-        if matches!(one.act, Act::Remove | Act::Swap) {
-            parents.copy_up(self.files(), &one.path);
-        }
-        self.stat(parents, &one.path)
-    }
-
-    /// The directory of a path, if its owner may not write it, and no step before was about it.
-    fn closed_above(&self, parents: &mut Parents, path: &Path, before: &[Step]) -> Option<Closed> {
-        let above = path.parent()?;
-        if before.last().is_some_and(|step| step.target.parent() == Some(above)) {
-            return None;
-        }
-        let (dir, _) = parents.of(self.files(), path).ok()?;
-        Closed::of(above, &rustix::fs::fstat(dir).ok()?)
-    }
-
-    /// The moves on an overlay, unless somebody changed meanwhile what goes with a directory.
-    fn one_by_one(&self, changes: &Changes<'_>) -> Result<Vec<Move>, NotApplied> {
-        let is_new = |stat: &Stat| changes.is_disturbed(&Stamp::from(stat));
-        let (moves, changed) = one_by_one(self.files(), &changes.moves, &is_new).map_err(|error| {
-            let message = format!("cannot look into {}: {error}", changes.layer.root.display());
-            ToolError::new(code::READ_FAILED, message)
-        })?;
-        match changed.is_empty() {
-            true => Ok(moves),
-            false => Err(NotApplied::Conflict(changed.into_iter().map(|path| self.files().place(path)).collect())),
-        }
-    }
-
     /// What replaces a file is on the disk before it does, unless that is left to the system.
     fn sync(&self, layers: &[Changes<'_>], copied: &[Option<PathBuf>]) -> Result<(), NotApplied> {
         if self.files().fsync() == Fsync::Off {
@@ -607,7 +470,7 @@ fn left(cx: &Cx<'_>, layers: &[Changes<'_>], stuck: &Stuck, error: NotApplied) -
 
 impl Entry {
     /// A directory that stays is changed by whoever makes a file in it: that is no conflict.
-    fn is_merged(&self) -> bool {
+    pub(super) fn is_merged(&self) -> bool {
         matches!(self.what, What::Mode | What::Touched) && self.kind == Kind::Directory
     }
 }
@@ -628,27 +491,8 @@ impl Changes<'_> {
 
     /// Whether what bears `stamp` changed while the command ran. What is put together by hand was looked at
     /// entry by entry, whenever the layer was made.
-    fn is_disturbed(&self, stamp: &Stamp) -> bool {
+    pub(super) fn is_disturbed(&self, stamp: &Stamp) -> bool {
         !self.by_hand && self.layer.precedes(stamp)
-    }
-
-    /// Whether what stands at an entry's path is what it was when the layer was read: the same but for the change time,
-    /// which a name that it got since moves, or else nothing else to git.
-    fn is_as_known(&self, entry: &Entry, now: Option<&Stat>) -> bool {
-        let now = now.map(Stamp::from);
-        match (&entry.stamp, &now) {
-            (None, None) => true,
-            (Some(stamp), Some(now)) if entry.is_merged() => stamp.same_file(now),
-            (Some(stamp), Some(now)) if stamp.same_content(now) => true,
-            (_, Some(_)) => self.is_no_other(entry),
-            (Some(_), None) => false,
-        }
-    }
-
-    /// What was seen when the layer was read.
-    fn looked(&self, renamed: &HashMap<(u64, u64), Option<(i64, u64)>>) -> Looked {
-        let seen = self.entries.iter().filter_map(|entry| entry.stamp).map(|stamp| (stamp.inode(), stamp));
-        Looked { began: self.layer.began, seen: seen.collect(), renamed: renamed.clone() }
     }
 
     /// Where its moves lead to, and where they come from.
@@ -717,36 +561,6 @@ impl Changes<'_> {
     }
 }
 
-/// Whether what was brought up is what stood there. It may have another inode by that, and as long as it takes, others who
-/// write to it wait: they come right after.
-fn still_holds(stood: Option<&Stat>, now: Option<&Stat>) -> bool {
-    match (stood, now) {
-        (Some(stood), Some(now)) if kind(stood) == kind(now) => {
-            kind(now) == Some(Kind::Directory) || (stood.st_size, mtime(stood)) == (now.st_size, mtime(now))
-        }
-        (stood, now) => stood.is_none() && now.is_none(),
-    }
-}
-
-/// Files of which moves take names away, or give them some, by device and inode; and the time that they set.
-fn renamed(layers: &[Changes<'_>], joined: &[Joined]) -> HashMap<(u64, u64), Option<(i64, u64)>> {
-    let mut all: HashMap<(u64, u64), Option<(i64, u64)>> =
-        joined.iter().flat_map(Joined::inodes).map(|inode| (inode, None)).collect();
-    for changes in layers {
-        let moved: HashMap<&Path, &Move> = changes.moves.iter().map(|one| (&*one.path, one)).collect();
-        for entry in changes.entries.iter().filter(|entry| entry.was != Some(Kind::Directory)) {
-            let (Some(one), Some(stamp)) = (moved.get(&*entry.path), entry.stamp) else { continue };
-            let set = match one.act {
-                Act::Set { mtime, .. } => mtime,
-                Act::Put | Act::Swap | Act::Remove => None,
-            };
-            let known = all.entry(stamp.inode()).or_default();
-            *known = set.or(*known);
-        }
-    }
-    all
-}
-
 /// Notes that nothing of what was kept for undo was changed after all: what others did to it meanwhile is not the call's. A
 /// later try keeps what it changes again.
 fn came_to_nothing(cx: &Cx<'_>, layers: &[Changes<'_>]) {
@@ -767,19 +581,6 @@ fn came_to_nothing(cx: &Cx<'_>, layers: &[Changes<'_>]) {
             linked: false,
         });
     }
-}
-
-/// The last moment before now, by the clock of the file system that a directory of ours lies in: whatever is changed from now on
-/// is changed after it. A kernel of fine times gives one where it was asked for the one before.
-fn just_before(dir: &OwnedFd) -> Result<(i64, u64), Errno> {
-    let touched = || {
-        let mode = Mode::from_raw_mode(fstat(dir)?.st_mode & 0o7777);
-        rustix::fs::fchmod(dir, mode).and_then(|()| fstat(dir))
-    };
-    touched()?;
-    let now = touched()?;
-    let (sec, nsec) = (now.st_ctime, now.st_ctime_nsec);
-    Ok(nsec.checked_sub(1).map_or((sec - 1, 999_999_999), |nsec| (sec, nsec)))
 }
 
 /// sha256 of a content or link target, or numbers of a large file.
