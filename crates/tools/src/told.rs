@@ -162,7 +162,11 @@ impl Telling<'_> {
 
 /// What is said of a content that is not shown.
 pub(crate) fn sizes(name: &str, entry: &Entry) -> String {
-    format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes)
+    match (entry.what, entry.was) {
+        (What::Deleted, _) => format!("{name}: deleted, it had {} bytes\n", entry.was_bytes),
+        (_, None) => format!("{name}: new, {} bytes\n", entry.bytes),
+        _ => format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes),
+    }
 }
 
 /// The line of a repository that comes or goes.

@@ -49,7 +49,7 @@ fn what_is_no_text_is_said_by_a_line_as_in_the_commands_answer() {
     let (shown, asked) = (foretold(&world, &ran), question(&world, &ran));
     for said in [&shown, &asked, &undo(&world, &ran).exits(0).out] {
         for line in [
-            "big: 5242880 → 0 bytes\n",
+            "big: deleted, it had 5242880 bytes\n",
             "Deleted link made → b.txt\n",
             "New link gone → a.txt\n",
             "other: link to b.txt → link to a.txt\n",
