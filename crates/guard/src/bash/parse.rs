@@ -582,6 +582,9 @@ impl<'t> Parser<'t> {
                 let list = self.deeper(Self::array)?;
                 word.parts.push(Part::Array(list));
             }
+            if matches!(self.peek(), Some(b'<' | b'>')) && begins_as_element(&word) {
+                return self.trouble("a descriptor in an element of an array, whose subscript is evaluated");
+            }
             words.push(word);
         }
         if assigns.is_empty() && words.is_empty() && redirects.is_empty() {
@@ -767,6 +770,12 @@ impl<'t> Parser<'t> {
 enum ArithEnd {
     Parens,
     Semicolon,
+}
+
+/// Whether a word begins as `{name[…]}` does: before a redirection bash takes that for where it puts the descriptor.
+fn begins_as_element(word: &Word) -> bool {
+    let Some(Part::Plain(text)) = word.parts.first() else { return false };
+    text.strip_prefix('{').and_then(|text| text.split_once('[')).is_some_and(|(name, _)| is_name(name))
 }
 
 fn is_test_operator(word: &str) -> bool {
