@@ -1,6 +1,7 @@
 //! Output that was too long for an answer, kept where the model can read the rest of it.
 //!
-//! The directory is bounded; the oldest files go. No clock: the file just written says what time it
+//! What such files take is bounded; the oldest go. Whatever else is kept in the directory, as work of others that has no
+//! place beside a command's, is nobody's to remove. No clock: the file just written says what time it
 //! is.
 
 use std::fs::{self, File};
@@ -18,6 +19,8 @@ use crate::state::State;
 pub const MAX_BYTES: u64 = 256 << 20;
 /// A file older than this goes.
 pub const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// By which a spilled output is known, as only its file ends so.
+const ENDING: &str = "txt";
 /// One write in so many looks at the directory.
 const TIDY_ONE_IN: u32 = 16;
 
@@ -28,7 +31,7 @@ pub fn write(state: &State, call: &str, text: &str) -> Result<PathBuf, StoreErro
     let (path, mut file) = loop {
         // Nobody can guess it: whoever was told the name may read the file, and the directory tells none.
         let random = || RandomState::new().hash_one(0u8);
-        let path = dir.join(format!("{call}-{:016x}{:016x}.txt", random(), random()));
+        let path = dir.join(format!("{call}-{:016x}{:016x}.{ENDING}", random(), random()));
         match File::options().write(true).create_new(true).mode(0o600).open(&path) {
             Ok(file) => break (path, file),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -61,6 +64,7 @@ fn tidy(dir: &Path, newest: &Path, max_bytes: u64, max_age: Duration) -> io::Res
         if let Ok(meta) = entry.metadata()
             && meta.is_file()
             && entry.path() != newest
+            && entry.path().extension().is_some_and(|ending| ending == ENDING)
         {
             files.push((meta.modified()?, meta.len(), entry.path()));
         }
@@ -113,6 +117,19 @@ mod tests {
         assert!(new.exists() && young.exists() && !older.exists());
         tidy(&state.spill_dir(), &new, 1, MAX_AGE).unwrap();
         assert!(new.exists() && !young.exists());
+    }
+
+    /// The time of a file that was set apart is the one it had where it stood.
+    #[test]
+    fn what_is_no_output_stays() {
+        let world = tempfile::tempdir().unwrap();
+        let state = State::open(world.path()).unwrap();
+        let new = write(&state, "c1", "new").unwrap();
+        let apart = state.spill_dir().join("others.nika-0123456789abcdef.tmp");
+        fs::write(&apart, "theirs").unwrap();
+        File::options().write(true).open(&apart).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        tidy(&state.spill_dir(), &new, 1, MAX_AGE).unwrap();
+        assert_eq!(fs::read(&apart).unwrap(), b"theirs");
     }
 
     #[test]
