@@ -33,6 +33,8 @@ impl Intent {
         let spill = locked.files().state().join("spill");
         let places: Vec<PathBuf> = kept.iter().map(|_| spill.join(format!("others{}", temp_name()))).collect();
         let apart = kept.iter().zip(&places).map(|((path, _), lies)| Apart { path: path.clone(), lies: lies.clone() });
+        // A start before may have noted places that nothing came to.
+        self.apart = self.told();
         self.apart.extend(apart);
         locked.save(note, self).map_err(|error| Why::Failed(error.message))?;
         for ((path, from), lies) in kept.iter().zip(&places) {

@@ -245,6 +245,38 @@ fn what_an_interrupted_start_set_apart_is_told_by_the_next_one() {
     assert_eq!(settled(&world), [(Outcome::RolledBack, vec![apart[0].clone()])]);
 }
 
+/// Every start tries it again, and says where it would lie.
+#[test]
+fn what_cannot_be_set_apart_stays_and_its_note_does_not_grow() {
+    let Some(way) = ways().first().copied() else { return };
+    let (world, layer) = scripted(way);
+    let changes = layer.changes(&world.permit()).unwrap();
+    world.with(|locked, _| {
+        let intent = planned(locked, changes, Phase::RollingBack);
+        noted(&world, locked, &intent);
+        let mut mover = Mover::new(locked.files());
+        mover.forward(&intent.steps, true).unwrap();
+        world.bare("echo theirs >m/theirs");
+        mover.back(&intent.steps, After::Failure).unwrap();
+    });
+    orphaned(layer);
+    let spill = world.state.join("spill");
+    let _ = fs::remove_dir_all(&spill);
+    fs::write(&spill, "in the way").unwrap();
+    let notes = [(); 3].map(|()| {
+        let told = settled(&world);
+        assert!(matches!(&*told, [(Outcome::Left { .. }, _)]), "{told:?}");
+        let note = fs::read_dir(world.state.join("sets")).unwrap().next().unwrap().unwrap();
+        fs::read_to_string(note.path()).unwrap().len()
+    });
+    assert_eq!(notes, [notes[0]; 3]);
+    fs::remove_file(&spill).unwrap();
+    let told = settled(&world);
+    let [(Outcome::RolledBack, apart)] = &*told else { panic!("{told:?}") };
+    let [Apart { lies, .. }] = &**apart else { panic!("{apart:?}") };
+    assert_eq!(fs::read(lies.join("theirs")).unwrap(), b"theirs\n");
+}
+
 fn settled(world: &World) -> Vec<(Outcome, Vec<Apart>)> {
     world.files().take_recovered().into_iter().map(|one| (one.outcome, one.apart)).collect()
 }
