@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use nika_contract::{Kind, ToolError, code};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat};
@@ -41,8 +42,12 @@ impl Locked<'_> {
                 intent.steps.push(step);
             }
             // Nothing of it stands in the root yet.
-            let now = just_before(&plan.top).map_err(|error| refused(plan.own, error))?;
-            intent.steps[first..].iter_mut().filter_map(|step| step.new_since.as_mut()).for_each(|since| *since = now);
+            let mut since: Vec<_> =
+                intent.steps[first..].iter_mut().filter_map(|step| step.new_since.as_mut()).collect();
+            if !since.is_empty() {
+                let now = just_before(&plan.top).map_err(|error| refused(plan.own, error))?;
+                since.iter_mut().for_each(|since| **since = now);
+            }
         }
         Closed::drop_set(&mut intent.closed, &intent.steps);
         Ok(())
@@ -246,15 +251,56 @@ fn still_holds(stood: Option<&Stat>, now: Option<&Stat>) -> bool {
     }
 }
 
+/// How often a clock is read again that stands still, and the time between: longer than a kernel of coarse times leaves it so.
+const READ_AGAIN: usize = 20;
+const A_MOMENT: Duration = Duration::from_millis(1);
+
 /// The last moment before now, by the clock of the file system that a directory of ours lies in: whatever is changed from now on
-/// is changed after it. A kernel of fine times gives one where it was asked for the one before.
+/// is changed after it.
 fn just_before(dir: &OwnedFd) -> Result<(i64, u64), Errno> {
-    let touched = || {
+    before_next(|| {
         let mode = Mode::from_raw_mode(fstat(dir)?.st_mode & 0o7777);
-        rustix::fs::fchmod(dir, mode).and_then(|()| fstat(dir))
-    };
-    touched()?;
-    let now = touched()?;
-    let (sec, nsec) = (now.st_ctime, now.st_ctime_nsec);
+        rustix::fs::fchmod(dir, mode)?;
+        fstat(dir).map(|now| (now.st_ctime, now.st_ctime_nsec))
+    })
+}
+
+/// The last moment before the next one that a clock says. What is ours was written by the first at the latest, and a kernel of
+/// coarse times says the same one for some milliseconds, one of fine times another where it was asked for the one before.
+fn before_next(mut clock: impl FnMut() -> Result<(i64, u64), Errno>) -> Result<(i64, u64), Errno> {
+    let first = clock()?;
+    let mut now = clock()?;
+    for _ in 0..READ_AGAIN {
+        if now != first {
+            break;
+        }
+        std::thread::sleep(A_MOMENT);
+        now = clock()?;
+    }
+    let (sec, nsec) = now;
     Ok(nsec.checked_sub(1).map_or((sec - 1, 999_999_999), |nsec| (sec, nsec)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where it was taken for a moment before them, what is ours would count as written by others.
+    #[test]
+    fn what_was_written_in_one_moment_with_the_look_at_the_clock_is_not_behind_it() {
+        let says = |all: &[(i64, u64)]| {
+            let mut all = all.iter();
+            let mut last = (0, 0);
+            before_next(|| {
+                last = all.next().copied().unwrap_or(last);
+                Ok(last)
+            })
+            .unwrap()
+        };
+        let ours = (5, 999_999_000);
+        assert_eq!(says(&[ours, ours, ours, (6, 0)]), (5, 999_999_999));
+        assert_eq!(says(&[ours, (5, 999_999_001)]), ours);
+        // It stands still for longer.
+        assert_eq!(says(&[ours]), (5, 999_998_999));
+    }
 }
