@@ -44,12 +44,7 @@ fn are_files(program: &str, args: &[Arg]) -> bool {
         [before, name] => !is_listed(&name.word) || flag(before),
         _ => true,
     };
-    // Behind `--` no name is one of the options with which it runs something.
-    let ended = || {
-        let end = args.iter().position(|arg| arg.exact() == Some("--")).unwrap_or(args.len());
-        !args.iter().take(end).any(|arg| is_listed(&arg.word))
-    };
-    is_one(LOOKS, program) || program == "rg" && ended() || is_one(WORKS, program) && args.windows(2).all(alone)
+    is_one(LOOKS, program) || is_one(WORKS, program) && args.windows(2).all(alone)
 }
 
 /// Whether the program only prints what it is given. A format that comes from the list may name a variable to set.
