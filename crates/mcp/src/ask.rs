@@ -245,8 +245,8 @@ mod tests {
                 json!({"action": "accept", "content": {"answer": "always 2"}}),
                 no(Some("the answer names no choice of the question")),
             ),
-            (json!(12), no(None)),
-            (json!(null), no(None)),
+            (json!(12), no(Some(NO_ACTION))),
+            (json!(null), no(Some(NO_ACTION))),
         ] {
             assert_eq!(read(&question(), &result), want, "{result}");
         }
@@ -274,7 +274,7 @@ mod tests {
             (&inquiry, accept(json!({})), none()),
             (&fixed, accept(json!({"text": "both"})), none()),
             (&fixed, json!({"action": "decline"}), Replied::Declined { why: None }),
-            (&fixed, json!(3), Replied::Declined { why: None }),
+            (&fixed, json!(3), Replied::Declined { why: Some(NO_ACTION.into()) }),
         ] {
             assert_eq!(read_reply(inquiry, &result), want, "{result}");
         }
