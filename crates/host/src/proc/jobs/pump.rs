@@ -293,15 +293,7 @@ impl Pump {
         }
         let recorded = self.came_of(|recorder| if gone { recorder.finish(exited.left > 0) } else { None });
         self.is_settled |= gone;
-        let mut inside = lock(&self.job.inside);
-        inside.waiting = false;
-        inside.exited = Some(exited.clone());
-        inside.recorded.clone_from(&recorded);
-        inside.caches.iter().filter(|_| gone).for_each(|caches| caches.end());
-        drop(inside);
-        if gone {
-            self.job.forget_input();
-        }
+        // Before anybody sees that it ended: who then tells it takes the notice, so that it is told once.
         if self.job.is_background()
             && let Some(all) = self.all.upgrade()
         {
@@ -309,9 +301,18 @@ impl Pump {
                 job: self.job.id().to_owned(),
                 session: self.job.session().to_owned(),
                 command: self.job.command(),
-                exited,
-                recorded,
+                exited: exited.clone(),
+                recorded: recorded.clone(),
             });
+        }
+        let mut inside = lock(&self.job.inside);
+        inside.waiting = false;
+        inside.exited = Some(exited);
+        inside.recorded = recorded;
+        inside.caches.iter().filter(|_| gone).for_each(|caches| caches.end());
+        drop(inside);
+        if gone {
+            self.job.forget_input();
         }
         self.job.changed.notify_all();
     }
