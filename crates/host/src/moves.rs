@@ -116,6 +116,26 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// One of which nothing is known yet.
+    pub(crate) fn new(target: PathBuf, (source, aside): (PathBuf, PathBuf), act: Act) -> Step {
+        Step {
+            target,
+            source,
+            aside,
+            act,
+            new: None,
+            old: None,
+            linked: false,
+            was: None,
+            dress: None,
+            emptied: false,
+            old_since: None,
+            new_since: None,
+            stamp: None,
+            looked: None,
+        }
+    }
+
     /// Whether its entries wait and go beside its place: then it is of a set, and not of a layer.
     fn is_beside(&self) -> bool {
         self.source.parent() == self.target.parent()

@@ -475,15 +475,21 @@ fn a_filter_finds_a_line_however_it_was_read_before_and_however_far_it_is() {
     assert_eq!(peer.end(), 0);
 }
 
+/// A server that asks nobody about code for `repl`.
+fn with_repl(world: &crate::world::World) -> Peer {
+    let words = ["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"];
+    let mut peer = Peer::start(world.nika(&words));
+    peer.initialize("2025-11-25");
+    peer
+}
+
 #[test]
 fn an_interpreter_keeps_its_state() {
     if !is_confined_here() {
         return;
     }
     let world = world();
-    let mut peer =
-        Peer::start(world.nika(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
-    peer.initialize("2025-11-25");
+    let mut peer = with_repl(&world);
     let mut python = |code: &str| peer.call("nika_repl", json!({"language": "python", "code": code}));
     assert!(text(&python("x = 20")).contains("new interpreter"));
     assert!(text(&python("x + 1")).starts_with("21\n"));
@@ -521,9 +527,7 @@ fn an_interpreter_of_repl_takes_code_from_repl_alone() {
         return;
     }
     let world = world();
-    let mut peer =
-        Peer::start(world.nika(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
-    peer.initialize("2025-11-25");
+    let mut peer = with_repl(&world);
     let mut call = |tool: &str, arguments: Value| text(&peer.call(tool, arguments));
     for (language, program) in [("bash", "bash"), ("python", "python3")] {
         let code =

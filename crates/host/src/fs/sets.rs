@@ -121,26 +121,13 @@ impl Locked<'_> {
                 Expect::Absent => (None, None),
                 Expect::Is { stamp, .. } => (Some(Identity::of_file(stamp)), Some(*stamp)),
             };
-            intent.steps.push(Step {
-                target: change.place.path.clone(),
-                source: beside(),
-                aside: beside(),
-                act: match (&change.target, &change.expect) {
-                    (Target::Absent, _) => Act::Remove,
-                    (_, Expect::Absent) => Act::Put,
-                    (_, Expect::Is { .. }) => Act::Swap,
-                },
-                new: None,
-                linked: false,
-                old,
-                was: None,
-                dress: None,
-                emptied: false,
-                old_since: None,
-                new_since: None,
-                stamp,
-                looked: None,
-            });
+            let act = match (&change.target, &change.expect) {
+                (Target::Absent, _) => Act::Remove,
+                (_, Expect::Absent) => Act::Put,
+                (_, Expect::Is { .. }) => Act::Swap,
+            };
+            let step = Step::new(change.place.path.clone(), (beside(), beside()), act);
+            intent.steps.push(Step { old, stamp, ..step });
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));
         self.save(&file, &intent)?;

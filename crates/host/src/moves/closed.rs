@@ -64,25 +64,13 @@ mod tests {
         let path = |n: u32| PathBuf::from(format!("/w/{n}"));
         let mut all: Vec<Closed> = (0..MANY).map(|n| Closed { path: path(n), inode: 1, mode: 0o555 }).collect();
         let steps: Vec<Step> = (0..MANY)
-            .map(|n| Step {
-                target: path(n),
-                source: path(n),
-                aside: path(n),
-                act: match n % 3 {
+            .map(|n| {
+                let act = match n % 3 {
                     0 => Act::Set { mode: 0o755, mtime: None },
                     1 => Act::Set { mode: 0o555, mtime: None },
                     _ => Act::Swap,
-                },
-                new: None,
-                old: None,
-                linked: false,
-                was: None,
-                dress: None,
-                emptied: false,
-                old_since: None,
-                new_since: None,
-                stamp: None,
-                looked: None,
+                };
+                Step::new(path(n), (path(n), path(n)), act)
             })
             .collect();
         Closed::drop_set(&mut all, &steps);

@@ -333,23 +333,10 @@ mod tests {
         let beside = world.root.join(".nika-0123456789abcdef.tmp");
         fs::write(&beside, "new").unwrap();
         let new = Some(Identity::of(&rustix::fs::lstat(&beside).unwrap()));
-        let step = |act| Step {
-            // No name is as long.
-            target: world.root.join("n".repeat(300)),
-            source: beside.clone(),
-            aside: beside.with_extension("old"),
-            act,
-            new,
-            old: new,
-            linked: false,
-            was: None,
-            dress: None,
-            emptied: false,
-            old_since: None,
-            new_since: None,
-            stamp: None,
-            looked: None,
-        };
+        // No name is as long.
+        let target = world.root.join("n".repeat(300));
+        let places = (beside.clone(), beside.with_extension("old"));
+        let step = |act| Step { new, old: new, ..Step::new(target.clone(), places.clone(), act) };
         for act in [Act::Put, Act::Swap, Act::Remove] {
             let files = world.files();
             assert!(Mover::new(&files).back(&[step(act)], After::Failure).is_err(), "{act:?}");
@@ -378,20 +365,12 @@ mod tests {
         };
         let (stat, dress) = look();
         let step = Step {
-            target: dir.clone(),
-            source: beside.clone(),
-            aside: beside,
-            act: Act::Remove,
-            new: None,
             old: Some(Identity::of(&stat)),
-            linked: false,
             was: Some((stat.st_mode & 0o7777, (stat.st_mtime, stat.st_mtime_nsec))),
             dress: dress.clone(),
             emptied: true,
-            old_since: None,
-            new_since: None,
             stamp: Some(Stamp::from(&stat)),
-            looked: None,
+            ..Step::new(dir.clone(), (beside.clone(), beside), Act::Remove)
         };
         fs::remove_dir(&dir).unwrap();
         Mover::new(&world.files()).back(&[step], After::Failure).unwrap();

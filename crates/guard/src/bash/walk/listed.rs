@@ -13,7 +13,8 @@ use super::super::parse::is_name;
 use super::super::words::{Output, Start, Value};
 use super::Walker;
 
-/// Programs that only read the files they are given, whatever their options, or make directories.
+/// Programs that only read the files they are given, or make directories. Their specifications judge the options that stand
+/// in the text.
 const LOOKS: &str = "cat head tail wc ls grep egrep fgrep rg echo printf true : test [ stat file du sort uniq cut nl tac \
     basename dirname cksum md5sum sha1sum sha256sum sed jq mkdir shellcheck";
 

@@ -209,17 +209,7 @@ fn what_others_wrote_in_a_directory_that_went_back_is_set_apart() {
     for elsewhere in [false, true] {
         let (world, layer) = scripted(way);
         let old = world.look();
-        let copies = elsewhere.then(|| stage::place_in(&world.root));
-        let changes = layer.changes(&world.permit()).unwrap();
-        world.with(|locked, _| {
-            let intent = planned_at(locked, changes, Phase::RollingBack, &copies);
-            noted(&world, locked, &intent);
-            let mut mover = Mover::new(locked.files());
-            mover.forward(&intent.steps, true).unwrap();
-            world.bare("echo theirs >m/theirs");
-            mover.back(&intent.steps, After::Failure).unwrap();
-        });
-        orphaned(layer);
+        killed_as_it_went_back(&world, layer, elsewhere);
         let told = settled(&world);
         let [(Outcome::RolledBack, apart)] = &*told else { panic!("{told:?}") };
         let [Apart { path, lies }] = &**apart else { panic!("{apart:?}") };
@@ -250,16 +240,7 @@ fn what_an_interrupted_start_set_apart_is_told_by_the_next_one() {
 fn what_cannot_be_set_apart_stays_and_its_note_does_not_grow() {
     let Some(way) = ways().first().copied() else { return };
     let (world, layer) = scripted(way);
-    let changes = layer.changes(&world.permit()).unwrap();
-    world.with(|locked, _| {
-        let intent = planned(locked, changes, Phase::RollingBack);
-        noted(&world, locked, &intent);
-        let mut mover = Mover::new(locked.files());
-        mover.forward(&intent.steps, true).unwrap();
-        world.bare("echo theirs >m/theirs");
-        mover.back(&intent.steps, After::Failure).unwrap();
-    });
-    orphaned(layer);
+    killed_as_it_went_back(&world, layer, false);
     let spill = world.state.join("spill");
     let _ = fs::remove_dir_all(&spill);
     fs::write(&spill, "in the way").unwrap();
@@ -275,6 +256,21 @@ fn what_cannot_be_set_apart_stays_and_its_note_does_not_grow() {
     let [(Outcome::RolledBack, apart)] = &*told else { panic!("{told:?}") };
     let [Apart { lies, .. }] = &**apart else { panic!("{apart:?}") };
     assert_eq!(fs::read(lies.join("theirs")).unwrap(), b"theirs\n");
+}
+
+/// All of the script was made and taken back, and others wrote to one of its directories in between.
+fn killed_as_it_went_back(world: &World, layer: Layer, elsewhere: bool) {
+    let copies = elsewhere.then(|| stage::place_in(&world.root));
+    let changes = layer.changes(&world.permit()).unwrap();
+    world.with(|locked, _| {
+        let intent = planned_at(locked, changes, Phase::RollingBack, &copies);
+        noted(world, locked, &intent);
+        let mut mover = Mover::new(locked.files());
+        mover.forward(&intent.steps, true).unwrap();
+        world.bare("echo theirs >m/theirs");
+        mover.back(&intent.steps, After::Failure).unwrap();
+    });
+    orphaned(layer);
 }
 
 fn settled(world: &World) -> Vec<(Outcome, Vec<Apart>)> {
